@@ -1,0 +1,420 @@
+"""Every check of the repository; `nox -l` lists them.
+
+Test sessions build the packages into wheels and install these into a new environment, as users
+do. A package is tested beside the packages it declares and no others, and no package index can
+ever supply a distribution named ``vkml-*`` (see `install`).
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import nox
+from nox.command import CommandFailed
+
+ROOT = Path(__file__).resolve().parent
+
+# Each distribution with the ones it stands on, lowest first.
+STANDS_ON = {
+    "vkml-io": [],
+    "vkml-core": ["vkml-io"],
+    "vkml-vulkan": ["vkml-io", "vkml-core"],
+    "vkml-nn": ["vkml-io", "vkml-core"],
+}
+ALL = list(STANDS_ON)
+IMPORT_NAMES = {
+    "vkml-io": "vkml_io",
+    "vkml-core": "vkml",
+    "vkml-vulkan": "vkml_vulkan",
+    "vkml-nn": "vkml_nn",
+}
+
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+PYTEST = ["pytest>=8.3", "hypothesis>=6.100"]
+# The oracle of many tests. PyPI's Linux build brings gigabytes of CUDA along; set
+# PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu to get the CPU build instead.
+TORCH = "torch==2.13.0"
+TORCH_PYTHONS = ["3.11"]
+OLDEST_NUMPY = "numpy==2.0.*"
+
+# What an sdist may hold at its top; PKG-INFO and .gitignore are put there by hatchling.
+SDIST_TOP = {"src", "tests", "README.md", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore"}
+
+TEST_SESSIONS = ["tests-io-alone", "tests-core", "tests-nn", "tests-vulkan"]
+
+nox.needs_version = ">=2024.4.15"
+nox.options.default_venv_backend = "venv"
+nox.options.error_on_missing_interpreters = True
+nox.options.sessions = [
+    "versions",
+    "lint",
+    "types",
+    *TEST_SESSIONS,
+    "tests-integration",
+    "docs",
+    "build",
+]
+
+# Two BLAS threads on shared cores make small products many times slower, and the number of
+# threads changes the last bits of a result.
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+
+
+# Tests -------------------------------------------------------------------------------
+
+
+@nox.session(name="tests-io-alone")
+def tests_io_alone(session: nox.Session) -> None:
+    """Prove that vkml-io works with NumPy and nothing else of vkML."""
+    install(session, ["vkml-io"], *PYTEST)
+    run_pytest(session, "packages/vkml-io/tests")
+
+
+@nox.session(name="tests-core")
+def tests_core(session: nox.Session) -> None:
+    """Prove that tensors, gradients and CPU kernels are right, with PyTorch as the oracle."""
+    install(session, ["vkml-core"], *PYTEST, "ml_dtypes", *torch_for(session))
+    run_pytest(session, "packages/vkml-core/tests")
+
+
+@nox.session(name="tests-nn")
+def tests_nn(session: nox.Session) -> None:
+    """Prove that modules, losses, optimisers and data loading agree with PyTorch."""
+    install(session, ["vkml-nn"], *PYTEST, "ml_dtypes", *torch_for(session))
+    run_pytest(session, "packages/vkml-nn/tests")
+
+
+@nox.session(name="tests-vulkan")
+def tests_vulkan(session: nox.Session) -> None:
+    """Prove that vkml-vulkan installs beside the others and that importing it opens nothing."""
+    install(session, ALL, *PYTEST)
+    run_pytest(session, "packages/vkml-vulkan/tests")
+
+
+@nox.session(name="tests-integration")
+def tests_integration(session: nox.Session) -> None:
+    """Prove what needs two packages or more: training, saving and loading across them."""
+    install(session, ALL, *PYTEST, "ml_dtypes", "scikit-learn", *torch_for(session))
+    run_pytest(session, "tests", "--ignore=tests/benchmarks", "--ignore=tests/demo")
+
+
+@nox.session(name="tests-oldest")
+def tests_oldest(session: nox.Session) -> None:
+    """Prove that io, core and nn work with the oldest NumPy they accept and no extras."""
+    install(session, ["vkml-nn"], *PYTEST, OLDEST_NUMPY)
+    run_pytest(session, *(f"packages/{name}/tests" for name in ["vkml-io", "vkml-core", "vkml-nn"]))
+
+
+@nox.session
+def exhaustive(session: nox.Session) -> None:
+    """Prove everything: all sessions, the slow tests too, on every interpreter that is found."""
+    interpreters = {version: find_interpreter(version) for version in PYTHONS}
+    current = f"{sys.version_info.major}.{sys.version_info.minor}"
+    run_nox(session, ["versions", "lint", "types", "docs", "build", "bench", "demo"])
+    run_nox(session, ["tests-integration", "tests-oldest"], "--", "-m", "")
+    for version, path in interpreters.items():
+        if path is not None:
+            python = sys.executable if version == current else path
+            run_nox(session, TEST_SESSIONS, "--force-python", python, "--", "-m", "")
+    missing = [version for version, path in interpreters.items() if path is None]
+    session.log(f"interpreters tested: {', '.join(set(PYTHONS) - set(missing))}")
+    if missing:
+        session.warn(f"NOT TESTED, no such interpreter here: Python {', '.join(missing)}")
+
+
+# Everything else that is proved -------------------------------------------------------
+
+
+@nox.session(reuse_venv=True)
+def lint(session: nox.Session) -> None:
+    """Prove that ruff finds nothing to say and nothing to format."""
+    session.install("ruff")
+    session.run("ruff", "check", *(session.posargs or ["."]))
+    session.run("ruff", "format", "--check", *(session.posargs or ["."]))
+
+
+@nox.session(reuse_venv=True)
+def types(session: nox.Session) -> None:
+    """Prove that types hold: mypy --strict on all code, pyright on a user's script."""
+    install_again(
+        session, ALL, *PYTEST, "mypy", "nox", "ml_dtypes", "scikit-learn", "tqdm", "types-tqdm"
+    )
+    for name in ALL:
+        run_mypy(session, f"packages/{name}/src", f"packages/{name}/tests")
+    run_mypy(session, "noxfile.py", "docs", *(["tests"] if any(ROOT.glob("tests/**/*.py")) else []))
+
+    try:
+        session.install("pyright[nodejs]")
+        session.run("pyright", "--version")
+    except CommandFailed:
+        session.warn("pyright DID NOT RUN: it cannot be installed or started here")
+        return
+    session.run("pyright", "tests/demo")
+
+
+@nox.session(reuse_venv=True)
+def docs(session: nox.Session) -> None:
+    """Prove that the documentation builds without a warning and that its examples run."""
+    install_again(session, ALL, "sphinx", "myst-parser", "pydata-sphinx-theme")
+    session.install(*PYTEST, "sybil", "ml_dtypes")
+    session.env["PYTHONPATH"] = "docs"  # where run_examples.py is
+    target = "docs/_build/html"
+    session.run("sphinx-build", "-W", "--keep-going", "-E", "-q", "-b", "html", "docs", target)
+    run_pytest(
+        session, "--doctest-modules", "--pyargs", *IMPORT_NAMES.values(), report="docs-docstrings"
+    )
+    run_pytest(session, "-p", "run_examples", "README.md", "docs", report="docs-pages")
+    session.log(f"documentation: {ROOT / target / 'index.html'}")
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Prove that sdists and wheels are complete, hold nothing else and agree with each other."""
+    session.install("build", "twine")
+    for name in ALL:
+        folder = Path(session.create_tmp()) / name
+        shutil.rmtree(folder, ignore_errors=True)
+        # Without options, `build` makes the sdist from the tree and the wheel from the sdist.
+        session.run(
+            "python", "-m", "build", "--outdir", str(folder), f"packages/{name}", silent=True
+        )
+        sdist, wheel = next(folder.glob("*.tar.gz")), next(folder.glob("*.whl"))
+        complaints = [
+            *complaints_about_sdist(sdist),
+            *complaints_about_wheel(wheel, name),
+            *complaints_about_difference(wheel, wheel_of(session, name)),
+        ]
+        if complaints:
+            session.error("\n".join(complaints))
+        session.run("twine", "check", "--strict", str(sdist), str(wheel))
+        session.log(f"{name}: {sdist.name} and {wheel.name} are as they should be")
+
+
+@nox.session(venv_backend="none")
+def versions(session: nox.Session) -> None:
+    """Prove that the four packages have one version, ask for each other by range and have news."""
+    complaints = complaints_about_versions()
+    if complaints:
+        session.error("\n".join(complaints))
+    session.log("versions, ranges and changelog agree")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure vkML beside its peers and print the ratios."""
+    scripts = sorted(path.relative_to(ROOT) for path in ROOT.glob("tests/benchmarks/*.py"))
+    if not scripts:
+        session.warn("NOTHING MEASURED: tests/benchmarks holds no script yet")
+        return
+    install(session, ALL, "ml_dtypes", "safetensors", *torch_for(session))
+    for script in scripts:
+        session.run("python", str(script), *session.posargs)
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Train on digits, let vkml-io alone validate the checkpoint, load it and compare."""
+    checkpoints = ROOT / "demo"
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    install(session, ALL, "scikit-learn", "tqdm")
+    session.run("python", "tests/demo/train.py", str(checkpoints))
+
+    # What a registry has: vkml-io, and nothing that could run a model.
+    registry = Path(session.create_tmp()) / "registry"
+    session.run("python", "-m", "venv", "--clear", str(registry))
+    python = str(registry / ("Scripts" if os.name == "nt" else "bin") / "python")
+    session.run(
+        python, "-m", "pip", "install", "--quiet", wheel_of(session, "vkml-io"), external=True
+    )
+    for path in sorted(checkpoints.glob("*.vkml")):
+        for command in ["validate", "info"]:
+            session.run(python, "-m", "vkml_io", command, str(path), external=True)
+
+    session.run("python", "tests/demo/predict.py", str(checkpoints))
+
+
+@nox.session(venv_backend="none")
+def dev(session: nox.Session) -> None:
+    """Make the editable environment .venv with every tool."""
+    session.run(sys.executable, "-m", "venv", "--clear", ".venv")
+    python = str(ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
+    editable = [argument for name in ALL for argument in ("--editable", f"packages/{name}")]
+    tools = ["nox", "ruff", "mypy", "ml_dtypes", "scikit-learn", "tqdm", "types-tqdm"]
+    oracle = [TORCH] if f"3.{sys.version_info.minor}" in TORCH_PYTHONS else []
+    session.run(python, "-m", "pip", "install", *editable, *PYTEST, *tools, *oracle)
+    session.log(f"activate it: source {ROOT / '.venv/bin/activate'}")
+
+
+# Building and installing --------------------------------------------------------------
+
+
+def install(session: nox.Session, names: list[str], *needs: str) -> None:
+    """Install `names`, the packages they stand on, and `needs`, in one resolution.
+
+    Every ``vkml-*`` distribution is given as the path of a wheel. The others are constrained to
+    a version that cannot exist, so that a package index never supplies one.
+    """
+    wanted = [name for name in ALL if name in names or any(name in STANDS_ON[n] for n in names)]
+    wheels = [wheel_of(session, name) for name in wanted]
+    constraints = Path(session.create_tmp()) / "constraints.txt"
+    constraints.write_text("".join(f"{name}<0\n" for name in ALL if name not in wanted))
+    session.install("--constraint", str(constraints), *wheels, *needs)
+
+
+def install_again(session: nox.Session, names: list[str], *needs: str) -> None:
+    """Install as `install` does, into an environment that may hold an older build."""
+    install(session, names, *needs)
+    wheels = [wheel_of(session, name) for name in names]
+    session.install("--force-reinstall", "--no-deps", *wheels)
+
+
+def wheel_of(session: nox.Session, name: str) -> str:
+    """Return the path of the wheel of `name`, built once for each state of its source."""
+    source = ROOT / "packages" / name
+    folder = ROOT / ".nox" / "wheels" / digest_of(source)
+    if not any(folder.glob("*.whl")):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as building:
+            arguments = ["--no-deps", "--wheel-dir", building, str(source)]
+            session.run("python", "-m", "pip", "wheel", *arguments, silent=True)
+            built = next(Path(building).glob("*.whl"))
+            built.replace(folder / built.name)  # whole or not at all
+    return str(next(folder.glob("*.whl")))
+
+
+def digest_of(source: Path) -> str:
+    """Return a digest of all that a wheel is built from."""
+    digest = hashlib.sha256(str(source).encode())
+    files = [source / "pyproject.toml", source / "README.md", source / "LICENSE"]
+    files += sorted(p for p in (source / "src").rglob("*") if p.is_file() and p.suffix != ".pyc")
+    for path in files:
+        digest.update(str(path.relative_to(source)).encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def torch_for(session: nox.Session) -> list[str]:
+    """Return the requirement of PyTorch where it is tested, else nothing, and say so."""
+    command = "import sys; print(f'3.{sys.version_info.minor}')"
+    version = str(session.run("python", "-c", command, silent=True, log=False)).strip()
+    if version in TORCH_PYTHONS:
+        return [TORCH]
+    session.warn(f"WITHOUT PyTorch on Python {version}: tests against that oracle are skipped")
+    return []
+
+
+# Running ------------------------------------------------------------------------------
+
+
+def run_pytest(session: nox.Session, *arguments: str, report: str | None = None) -> None:
+    """Run pytest; no test at all is a failure. Reports go to the folder VKML_REPORTS, if set."""
+    options = ["-c", "pyproject.toml", "--rootdir", ".", "-p", "no:cacheprovider"]
+    if folder := os.environ.get("VKML_REPORTS"):
+        options.append(f"--junitxml={Path(folder) / (report or session.name)}.xml")
+    command = ["python", "-P", "-m", "pytest", *options, "-m", "not exhaustive"]
+    session.run(*command, *arguments, *session.posargs)
+
+
+def run_mypy(session: nox.Session, *paths: str) -> None:
+    """Run mypy over `paths`, each of which may be the root of import packages."""
+    roots = [str(ROOT / "packages" / name / "src") for name in ALL]
+    roots += [path for path in paths if path.endswith("/tests")]
+    present = [path for path in paths if (ROOT / path).suffix or any((ROOT / path).rglob("*.py"))]
+    session.run("mypy", "--strict", *present, env={"MYPYPATH": os.pathsep.join(roots)})
+
+
+def run_nox(session: nox.Session, sessions: list[str], *options: str) -> None:
+    """Run `sessions` in another nox, so that interpreter and options can differ."""
+    session.run(sys.executable, "-m", "nox", "-s", *sessions, *options, external=True)
+
+
+def find_interpreter(version: str) -> str | None:
+    """Return a working interpreter of that version, from PATH or pyenv, or None."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    candidates: list[str | Path | None] = [
+        shutil.which(f"python{version}"),
+        *pyenv.glob(f"{version}.*/bin/python"),
+    ]
+    code = f"import sys, ensurepip; sys.exit('%d.%d' % sys.version_info[:2] != {version!r})"
+    for candidate in filter(None, candidates):
+        if (
+            subprocess.run([candidate, "-c", code], capture_output=True, check=False).returncode
+            == 0
+        ):
+            return str(candidate)
+    return None
+
+
+# Complaints ---------------------------------------------------------------------------
+
+
+def complaints_about_sdist(sdist: Path) -> list[str]:
+    """Return a sentence for each path that does not belong into an sdist."""
+    with tarfile.open(sdist) as archive:
+        paths = [Path(*Path(name).parts[1:]) for name in archive.getnames()]
+    strange = [p for p in paths if p.parts[0] not in SDIST_TOP or "__pycache__" in p.parts]
+    return [f"{sdist.name} holds {path}, which is not on the list" for path in strange]
+
+
+def complaints_about_wheel(wheel: Path, name: str) -> list[str]:
+    """Return a sentence for each thing that a wheel lacks or holds too much."""
+    package = IMPORT_NAMES[name]
+    paths = digests_in_wheel(wheel)
+    complaints = [] if f"{package}/py.typed" in paths else [f"{wheel.name} lacks py.typed"]
+    if not any(path.endswith(".dist-info/licenses/LICENSE") for path in paths):
+        complaints.append(f"{wheel.name} lacks LICENSE")
+    strange = [p for p in paths if p.split("/")[0] != package and ".dist-info/" not in p]
+    return complaints + [f"{wheel.name} holds {path} outside {package}/" for path in strange]
+
+
+def complaints_about_difference(from_sdist: Path, from_tree: str) -> list[str]:
+    """Return a sentence for each file that two wheels do not share, byte for byte."""
+    one, other = digests_in_wheel(from_sdist), digests_in_wheel(Path(from_tree))
+    differing = sorted(
+        path for path in one.keys() | other.keys() if one.get(path) != other.get(path)
+    )
+    return [f"{from_sdist.name}: {path} differs between sdist and tree" for path in differing]
+
+
+def digests_in_wheel(wheel: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file in a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {n: hashlib.sha256(archive.read(n)).hexdigest() for n in archive.namelist()}
+
+
+def complaints_about_versions() -> list[str]:
+    """Return a sentence for each version, range or changelog heading that is wrong."""
+    projects = {
+        name: tomllib.loads((ROOT / "packages" / name / "pyproject.toml").read_text())["project"]
+        for name in ALL
+    }
+    version = projects["vkml-core"]["version"]
+    major, minor = map(int, version.split(".")[:2])
+    complaints = []
+    for name, project in projects.items():
+        if project["version"] != version:
+            complaints.append(f"{name} is {project['version']}, but vkml-core is {version}")
+        extras = project.get("optional-dependencies", {}).values()
+        for need in [*project["dependencies"], *(need for extra in extras for need in extra)]:
+            other = re.match(r"vkml-\w+", need)
+            if other and need != f"{other[0]}>={major}.{minor},<{major}.{minor + 1}":
+                complaints.append(f"{name} needs {need!r}: not the range of version {version}")
+        package = ROOT / "packages" / name / "src" / IMPORT_NAMES[name] / "__init__.py"
+        written = (
+            re.search(r'^__version__ = "(.*)"', package.read_text(), re.M)
+            if package.exists()
+            else None
+        )
+        if written and written[1] != version:
+            complaints.append(f"{package.relative_to(ROOT)} says {written[1]}, not {version}")
+    if "\n## [Unreleased]\n" not in (ROOT / "CHANGELOG.md").read_text():
+        complaints.append("CHANGELOG.md has no section '## [Unreleased]'")
+    return complaints
