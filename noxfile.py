@@ -230,13 +230,11 @@ def demo(session: nox.Session) -> None:
     # What a registry has: vkml-io, and nothing that could run a model.
     registry = Path(session.create_tmp()) / "registry"
     session.run("python", "-m", "venv", "--clear", str(registry))
-    python = str(registry / ("Scripts" if os.name == "nt" else "bin") / "python")
-    session.run(
-        python, "-m", "pip", "install", "--quiet", wheel_of(session, "vkml-io"), external=True
-    )
+    wheel = wheel_of(session, "vkml-io")
+    session.run(program(registry, "python"), "-m", "pip", "install", wheel, external=True)
     for path in sorted(checkpoints.glob("*.vkml")):
-        for command in ["validate", "info"]:
-            session.run(python, "-m", "vkml_io", command, str(path), external=True)
+        session.run(program(registry, "vkml-io"), "validate", str(path), external=True)
+        session.run(program(registry, "vkml-io"), "info", str(path), external=True)
 
     session.run("python", "tests/demo/predict.py", str(checkpoints))
 
@@ -245,7 +243,7 @@ def demo(session: nox.Session) -> None:
 def dev(session: nox.Session) -> None:
     """Make the editable environment .venv with every tool."""
     session.run(sys.executable, "-m", "venv", "--clear", ".venv")
-    python = str(ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
+    python = program(ROOT / ".venv", "python")
     editable = [argument for name in ALL for argument in ("--editable", f"packages/{name}")]
     tools = ["nox", "ruff", "mypy", "ml_dtypes", "scikit-learn", "tqdm", "types-tqdm"]
     oracle = [TORCH] if f"3.{sys.version_info.minor}" in TORCH_PYTHONS else []
@@ -311,6 +309,11 @@ def torch_for(session: nox.Session) -> list[str]:
     return []
 
 
+def program(environment: Path, name: str) -> str:
+    """Return the path of a program in a virtual environment."""
+    return str(environment / ("Scripts" if os.name == "nt" else "bin") / name)
+
+
 # Running ------------------------------------------------------------------------------
 
 
@@ -326,7 +329,7 @@ def run_pytest(session: nox.Session, *arguments: str, report: str | None = None)
 def run_mypy(session: nox.Session, *paths: str) -> None:
     """Run mypy over `paths`, each of which may be the root of import packages."""
     roots = [str(ROOT / "packages" / name / "src") for name in ALL]
-    roots += [path for path in paths if path.endswith("/tests")]
+    roots += ["tests/demo", *(path for path in paths if path.endswith("/tests"))]
     present = [path for path in paths if (ROOT / path).suffix or any((ROOT / path).rglob("*.py"))]
     session.run("mypy", "--strict", *present, env={"MYPYPATH": os.pathsep.join(roots)})
 
@@ -339,17 +342,13 @@ def run_nox(session: nox.Session, sessions: list[str], *options: str) -> None:
 def find_interpreter(version: str) -> str | None:
     """Return a working interpreter of that version, from PATH or pyenv, or None."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    candidates: list[str | Path | None] = [
-        shutil.which(f"python{version}"),
-        *pyenv.glob(f"{version}.*/bin/python"),
-    ]
+    on_path = shutil.which(f"python{version}")
+    candidates = [Path(on_path)] if on_path else []
+    candidates += sorted(pyenv.glob(f"{version}.*/bin/python"), reverse=True)
     code = f"import sys, ensurepip; sys.exit('%d.%d' % sys.version_info[:2] != {version!r})"
-    for candidate in filter(None, candidates):
-        if (
-            subprocess.run([candidate, "-c", code], capture_output=True, check=False).returncode
-            == 0
-        ):
-            return str(candidate)
+    for path in candidates:
+        if subprocess.run([path, "-c", code], capture_output=True, check=False).returncode == 0:
+            return str(path)
     return None
 
 
