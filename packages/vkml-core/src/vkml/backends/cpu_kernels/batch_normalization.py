@@ -114,16 +114,14 @@ def batch_norm_eval(
     scale = 1.0 / np.sqrt(np.asarray(var, np.float64) + eps)
     if weight is not None:
         scale = scale * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
     y = np.empty(planes.shape, planes.dtype)
     source, target = _images(planes), _images(y)
-    centre = _per_channel(mean.astype(x.dtype, copy=False), positions)
     factor = _per_channel(scale.astype(x.dtype), positions)
-    offset = None if bias is None else _per_channel(bias, positions)
+    offset = _per_channel(shift.astype(x.dtype), positions)
     for block in row_blocks(samples, channels * positions):
-        part = np.subtract(source[block], centre, out=target[block])
-        part *= factor
-        if offset is not None:
-            part += offset
+        part = np.multiply(source[block], factor, out=target[block])
+        part += offset
     return y.reshape(x.shape)
 
 

@@ -92,29 +92,27 @@ def layer_norm_backward(
     dx = np.empty(rows.shape, rows.dtype) if needs[0] else None
     dweight = np.zeros(size, rows.dtype) if needs[1] else None
     dbias = np.zeros(size, rows.dtype) if needs[2] else None
-    for block in row_blocks(count, size):
-        block_g = upstream[block]
-        each_row = ones(block_g.shape[0], rows.dtype)
+    blocks = list(row_blocks(count, size))
+    scratch = np.empty((2, *rows[blocks[0]].shape) if blocks else (2, 0, size), rows.dtype)
+    for block in blocks:
+        block_g, block_rstd = upstream[block], row_rstd[block]
         if dbias is not None:
-            dbias += np.matmul(each_row, block_g)
+            dbias += np.matmul(ones(block_g.shape[0], rows.dtype), block_g)
         if dx is None and dweight is None:
             continue
-        normalized = np.subtract(rows[block], row_mean[block])
-        normalized *= row_rstd[block]
-        product = np.multiply(block_g, normalized)
+        centred = np.subtract(rows[block], row_mean[block], out=scratch[0, : block_g.shape[0]])
+        product = np.multiply(block_g, centred, out=scratch[1, : block_g.shape[0]])
         if dweight is not None:
-            dweight += np.matmul(each_row, product)
+            dweight += np.matmul(block_rstd[:, 0], product)
         if dx is not None:
-            block_dx = dx[block]
             # Both averages are products with weight / size: no weighted copy is summed.
-            normalized *= np.matmul(product, averaging)[:, None]
-            normalized += np.matmul(block_g, averaging)[:, None]
-            if weight is None:
-                np.subtract(block_g, normalized, out=block_dx)
-            else:
-                np.multiply(block_g, weight.reshape(-1), out=block_dx)
-                block_dx -= normalized
-            block_dx *= row_rstd[block]
+            centred *= np.matmul(product, averaging)[:, None] * block_rstd**2
+            centred += np.matmul(block_g, averaging)[:, None]
+            weighted = block_g
+            if weight is not None:
+                weighted = np.multiply(block_g, weight.reshape(-1), out=product)
+            block_dx = np.subtract(weighted, centred, out=dx[block])
+            block_dx *= block_rstd
     return (
         None if dx is None else dx.reshape(x.shape),
         None if dweight is None else dweight.reshape(parameter_shape),
@@ -161,21 +159,21 @@ def rms_norm_backward(
     averaging = averaging * rows.dtype.type(1.0 / max(size, 1))
     dx = np.empty(rows.shape, rows.dtype) if needs[0] else None
     dweight = np.zeros(size, rows.dtype) if needs[1] else None
-    for block in row_blocks(count, size):
-        block_g = upstream[block]
-        normalized = np.multiply(rows[block], row_rstd[block])
-        product = np.multiply(block_g, normalized)
+    blocks = list(row_blocks(count, size))
+    scratch = np.empty(rows[blocks[0]].shape if blocks else (0, size), rows.dtype)
+    for block in blocks:
+        block_g, block_x, block_rstd = upstream[block], rows[block], row_rstd[block]
+        product = np.multiply(block_g, block_x, out=scratch[: block_g.shape[0]])
         if dweight is not None:
-            dweight += np.matmul(ones(block_g.shape[0], rows.dtype), product)
+            dweight += np.matmul(block_rstd[:, 0], product)
         if dx is not None:
-            block_dx = dx[block]
-            normalized *= np.matmul(product, averaging)[:, None]
-            if weight is None:
-                np.subtract(block_g, normalized, out=block_dx)
-            else:
-                np.multiply(block_g, weight.reshape(-1), out=block_dx)
-                block_dx -= normalized
-            block_dx *= row_rstd[block]
+            slope = np.matmul(product, averaging)[:, None] * block_rstd**2
+            weighted = block_g
+            if weight is not None:
+                weighted = np.multiply(block_g, weight.reshape(-1), out=product)
+            block_dx = np.multiply(block_x, slope, out=dx[block])
+            np.subtract(weighted, block_dx, out=block_dx)
+            block_dx *= block_rstd
     return (
         None if dx is None else dx.reshape(x.shape),
         None if dweight is None else dweight.reshape(x.shape[x.ndim - normalized_ndim :]),
