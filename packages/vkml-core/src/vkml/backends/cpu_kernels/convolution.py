@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 # so one product over all taps beats one for each kernel row.
 FEW_VALUES = 32
 
-# Elements of a buffer for a group of images: half a megabyte of float32, within most L2 caches.
-GROUP_SIZE = 128 * 1024
+# Elements of a buffer for a group of images: 2 MiB of float32. Small planes then share a NumPy call
+# with many others; a wide layer fills it with one or two images, and stays in cache.
+GROUP_SIZE = 512 * 1024
 
 
 @through_float32()
@@ -300,8 +301,10 @@ def _product_sum(g: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
         # Small planes of many channels: joining the samples costs less than adding their products.
         joined_g = g.transpose(1, 2, 0, 3).reshape(-1, filters, samples * positions)
         joined_x = x.transpose(1, 2, 0, 3).reshape(-1, values, samples * positions)
-        joined: NDArray[Any] = np.matmul(joined_g, joined_x.swapaxes(1, 2))
-        return joined
-    products = np.matmul(g, x.swapaxes(2, 3))
-    total: NDArray[Any] = products[0] if samples == 1 else products.sum(axis=0)
+        products = np.matmul(joined_x, joined_g.swapaxes(1, 2))
+    else:
+        # In this order, and transposed after, BLAS is up to a quarter faster.
+        products = np.matmul(x, g.swapaxes(2, 3))
+        products = products[0] if samples == 1 else products.sum(axis=0)
+    total: NDArray[Any] = products.swapaxes(1, 2)
     return total

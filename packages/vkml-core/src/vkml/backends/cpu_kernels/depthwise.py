@@ -72,10 +72,13 @@ def depthwise(y: NDArray[Any], x: NDArray[Any], weight: NDArray[Any], geometry: 
     product = np.empty_like(total)
     for sample in range(x.shape[0]):
         planes.load(x[sample])
-        total[...] = 0
         for i in range(geometry.kernel[0]):
             for j in range(geometry.kernel[1]):
-                np.multiply(planes.tap(i, j), weight[:, 0, i, j, None], out=product)
+                factor = weight[:, 0, i, j, None]
+                if i == j == 0:
+                    np.multiply(planes.tap(i, j), factor, out=total)
+                    continue
+                np.multiply(planes.tap(i, j), factor, out=product)
                 np.add(total, product, out=total)
         grid = total.reshape(channels, geometry.output[0], planes.wide)
         y[sample] = grid[:, :, : geometry.output[1]]

@@ -1,0 +1,249 @@
+"""2-D pooling over the last two axes, one axis after the other.
+
+A window costs kh + kw operations on whole planes instead of kh * kw. Positions of maxima are
+found only when they are asked for: the gradient can find them again from the result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vkml.backends.cpu_kernels.convolution_columns import Geometry, Pair
+from vkml.backends.cpu_kernels.half import through_float32
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def pooled_size(
+    size: Pair, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair, ceil_mode: bool
+) -> Pair:
+    """Return the number of windows, vertically and horizontally."""
+    high, wide = (
+        _windows(size[a], kernel[a], stride[a], padding[a], dilation[a], ceil_mode) for a in (0, 1)
+    )
+    return high, wide
+
+
+def _windows(
+    size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool
+) -> int:
+    room = size + 2 * padding - dilation * (kernel - 1) - 1
+    if not ceil_mode:
+        return room // stride + 1
+    windows = -(-room // stride) + 1
+    # A window must not begin in the right padding.
+    return windows - 1 if (windows - 1) * stride >= size + padding else windows
+
+
+def _geometry(
+    shape: tuple[int, ...],
+    kernel: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    ceil_mode: bool,
+) -> Geometry:
+    size = shape[-2], shape[-1]
+    output = pooled_size(size, kernel, stride, padding, dilation, ceil_mode)
+    return Geometry(size, kernel, stride, padding, dilation, output)
+
+
+def _is_pairwise(geometry: Geometry) -> bool:
+    """Return whether windows are separate 2×2 squares, the most common pooling."""
+    return (
+        geometry.kernel == (2, 2)
+        and geometry.stride == (2, 2)
+        and geometry.padding == (0, 0)
+        and geometry.dilation == (1, 1)
+        and all(2 * geometry.output[axis] <= geometry.size[axis] for axis in (0, 1))
+    )
+
+
+@through_float32()
+def max_pool2d(
+    x: NDArray[Any],
+    kernel: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    ceil_mode: bool,
+    return_indices: bool = False,
+) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+    """Return the largest value of each window, and its position h * W + w if asked for.
+
+    The first of equal values counts. NaN is larger than any number.
+    """
+    geometry = _geometry(x.shape, kernel, stride, padding, dilation, ceil_mode)
+    if _is_pairwise(geometry):
+        high, wide = 2 * geometry.output[0], 2 * geometry.output[1]
+        across = np.maximum(x[..., 0:high:2, :wide], x[..., 1:high:2, :wide])
+        y = np.maximum(across[..., 0::2], across[..., 1::2], order="C")
+    else:
+        y = _window_maximum(x, geometry)
+    return y, _positions(x, y, geometry) if return_indices else None
+
+
+def _window_maximum(x: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    across = np.full((*x.shape[:-1], geometry.output[1]), lowest, x.dtype)
+    for j in range(geometry.kernel[1]):
+        places, input_places = geometry.tap(1, j)
+        part = across[..., places]
+        np.maximum(part, x[..., input_places], out=part)
+    y = np.full((*x.shape[:-2], *geometry.output), lowest, x.dtype)
+    for i in range(geometry.kernel[0]):
+        rows, input_rows = geometry.tap(0, i)
+        part = y[..., rows, :]
+        np.maximum(part, across[..., input_rows, :], out=part)
+    return y
+
+
+def _positions(x: NDArray[Any], y: NDArray[Any], geometry: Geometry) -> NDArray[np.int64]:
+    """Return where in its plane each maximum y lies."""
+    has_nan = y.dtype.kind == "f" and bool(np.isnan(y).any())
+    if _is_pairwise(geometry) and not has_nan:
+        return _pair_positions(x, y, geometry)
+    positions = np.empty(y.shape, np.int64)
+    taps = [(i, j) for i in range(geometry.kernel[0]) for j in range(geometry.kernel[1])]
+    for i, j in reversed(taps):
+        # The first tap is written last, so the first of equal values stays.
+        part, window, here = _tap_views(positions, x, geometry, i, j)
+        np.copyto(part, here, where=window == _tap_outputs(y, geometry, i, j))
+    if has_nan:
+        for i, j in taps:
+            # Of several NaN the last one stays.
+            part, window, here = _tap_views(positions, x, geometry, i, j)
+            np.copyto(part, here, where=np.isnan(window))
+    return positions
+
+
+def _tap_outputs(y: NDArray[Any], geometry: Geometry, i: int, j: int) -> NDArray[Any]:
+    outputs: NDArray[Any] = y[..., geometry.tap(0, i)[0], geometry.tap(1, j)[0]]
+    return outputs
+
+
+def _tap_views(
+    positions: NDArray[np.int64], x: NDArray[Any], geometry: Geometry, i: int, j: int
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+    """Return the outputs, the inputs and the positions of one tap."""
+    input_rows, input_places = geometry.tap(0, i)[1], geometry.tap(1, j)[1]
+    height, width = geometry.size
+    here = np.arange(height)[input_rows, None] * width + np.arange(width)[input_places]
+    return _tap_outputs(positions, geometry, i, j), x[..., input_rows, input_places], here
+
+
+def _pair_positions(x: NDArray[Any], y: NDArray[Any], geometry: Geometry) -> NDArray[np.int64]:
+    high, wide, width = 2 * geometry.output[0], 2 * geometry.output[1], geometry.size[1]
+    square = x[..., :high, :wide]
+    # The distance to the first value that equals y: 0, 1, width or width + 1, from inside out.
+    distance = (square[..., 1::2, 0::2] != y).astype(np.int32)
+    distance += np.int32(width - 1)
+    distance *= square[..., 0::2, 1::2] != y
+    distance += np.int32(1)
+    distance *= square[..., 0::2, 0::2] != y
+    corner = np.arange(0, high, 2)[:, None] * width + np.arange(0, wide, 2)
+    positions: NDArray[np.int64] = distance + corner
+    return positions
+
+
+@through_float32()
+def max_pool2d_backward(
+    g: NDArray[Any],
+    x: NDArray[Any],
+    y: NDArray[Any],
+    indices: NDArray[np.int64] | None,
+    kernel: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    ceil_mode: bool,
+) -> NDArray[Any]:
+    """Return the gradient of `max_pool2d` for its input; the indices may be None."""
+    dx = np.zeros(x.shape, g.dtype)
+    if y.size == 0:
+        return dx
+    if indices is None:
+        geometry = _geometry(x.shape, kernel, stride, padding, dilation, ceil_mode)
+        indices = _positions(x, y, geometry)
+    plane_size = x.shape[-1] * x.shape[-2]
+    planes = indices.reshape(-1, y.shape[-1] * y.shape[-2])
+    flat = planes + np.arange(0, dx.size, plane_size)[:, None]
+    # On one axis `add.at` is as fast as an assignment, and windows may overlap.
+    np.add.at(dx.reshape(-1), flat.reshape(-1), g.reshape(-1))
+    return dx
+
+
+def _divisors(geometry: Geometry, count_include_pad: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the number of values that count in each window row, and in each window column."""
+    counts = []
+    for axis in (0, 1):
+        start = np.arange(geometry.output[axis]) * geometry.stride[axis] - geometry.padding[axis]
+        end = np.minimum(
+            start + geometry.kernel[axis], geometry.size[axis] + geometry.padding[axis]
+        )
+        if not count_include_pad:
+            start, end = np.maximum(start, 0), np.minimum(end, geometry.size[axis])
+        counts.append(end - start)
+    return counts[0], counts[1]
+
+
+def _factors(
+    geometry: Geometry, count_include_pad: bool, dtype: np.dtype[Any]
+) -> NDArray[Any] | np.generic:
+    """Return 1 / the number of values in each window; one value where all are equal."""
+    high, wide = _divisors(geometry, count_include_pad)
+    factors = (1.0 / np.multiply.outer(high, wide)).astype(dtype)
+    if (high == high[0]).all() and (wide == wide[0]).all():
+        first: np.generic = factors[0, 0]
+        return first
+    return factors
+
+
+@through_float32()
+def avg_pool2d(
+    x: NDArray[Any],
+    kernel: Pair,
+    stride: Pair,
+    padding: Pair,
+    ceil_mode: bool,
+    count_include_pad: bool,
+) -> NDArray[Any]:
+    """Return the average of each window; the padding counts as zeros or not at all."""
+    geometry = _geometry(x.shape, kernel, stride, padding, (1, 1), ceil_mode)
+    across = np.zeros((*x.shape[:-1], geometry.output[1]), x.dtype)
+    for j in range(kernel[1]):
+        places, input_places = geometry.tap(1, j)
+        across[..., places] += x[..., input_places]
+    y = np.zeros((*x.shape[:-2], *geometry.output), x.dtype)
+    for i in range(kernel[0]):
+        rows, input_rows = geometry.tap(0, i)
+        y[..., rows, :] += across[..., input_rows, :]
+    np.multiply(y, _factors(geometry, count_include_pad, x.dtype), out=y)
+    return y
+
+
+@through_float32()
+def avg_pool2d_backward(
+    g: NDArray[Any],
+    input_shape: tuple[int, ...],
+    kernel: Pair,
+    stride: Pair,
+    padding: Pair,
+    ceil_mode: bool,
+    count_include_pad: bool,
+) -> NDArray[Any]:
+    """Return the gradient of `avg_pool2d` for its input, of shape `input_shape`."""
+    geometry = _geometry(input_shape, kernel, stride, padding, (1, 1), ceil_mode)
+    share: NDArray[Any] = np.multiply(g, _factors(geometry, count_include_pad, g.dtype))
+    across = np.zeros((*input_shape[:-1], geometry.output[1]), g.dtype)
+    for i in range(kernel[0]):
+        rows, input_rows = geometry.tap(0, i)
+        across[..., input_rows, :] += share[..., rows, :]
+    dx = np.zeros(input_shape, g.dtype)
+    for j in range(kernel[1]):
+        places, input_places = geometry.tap(1, j)
+        dx[..., input_places] += across[..., places]
+    return dx
