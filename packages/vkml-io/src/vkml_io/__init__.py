@@ -1,0 +1,51 @@
+"""Checkpoints that cannot execute code.
+
+`save` writes arrays and metadata to a `.vkml` file, `load` reads it back after checking every
+byte of its structure. The file is a ZIP of `.npy` arrays and one JSON document: no pickle, nothing
+to execute. ``docs/format.md`` describes it for readers in other languages.
+
+>>> import numpy as np, vkml_io
+>>> vkml_io.save("model.vkml", {"weight": np.zeros((2, 3))}, {"epoch": 3})
+>>> vkml_io.load("model.vkml").metadata
+{'epoch': 3}
+"""
+
+from vkml_io.entry import HasVkmlEntry, VkmlEntry
+from vkml_io.errors import (
+    ChangedWhileReadError,
+    CheckpointError,
+    ExpansionError,
+    IntegrityError,
+    NotACheckpointError,
+    StateMismatchError,
+    UnsafeContentError,
+    UnsupportedVersionError,
+)
+from vkml_io.inspection import Entry, inspect
+from vkml_io.loading import Checkpoint, load
+from vkml_io.module_state import HasState, load_module, save_module
+from vkml_io.reader import CheckpointReader, open
+from vkml_io.writer import save
+
+__all__ = [
+    "ChangedWhileReadError",
+    "Checkpoint",
+    "CheckpointError",
+    "CheckpointReader",
+    "Entry",
+    "ExpansionError",
+    "HasState",
+    "HasVkmlEntry",
+    "IntegrityError",
+    "NotACheckpointError",
+    "StateMismatchError",
+    "UnsafeContentError",
+    "UnsupportedVersionError",
+    "VkmlEntry",
+    "inspect",
+    "load",
+    "load_module",
+    "open",
+    "save",
+    "save_module",
+]

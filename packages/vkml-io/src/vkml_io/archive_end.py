@@ -1,0 +1,101 @@
+"""The directory and the end records that vkml-io writes."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from vkml_io.format import (
+    DATE_1980_01_01,
+    DIRECTORY_RECORD,
+    DIRECTORY_SIGNATURE,
+    END_RECORD,
+    END_SIGNATURE,
+    EXTERNAL_ATTRIBUTES,
+    EXTRA_HEADER,
+    EXTRA_ZIP64,
+    MADE_BY_UNIX,
+    SENTINEL_16,
+    SENTINEL_32,
+    VERSION_NEEDED,
+    VERSION_NEEDED_ZIP64,
+    ZIP64_END_RECORD,
+    ZIP64_END_RECORD_SIZE_FIELD,
+    ZIP64_END_SIGNATURE,
+    ZIP64_LOCATOR,
+    ZIP64_LOCATOR_SIGNATURE,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vkml_io.directory import Member
+
+
+def build_archive_end(members: Sequence[Member], offset: int) -> bytes:
+    """Return the directory, which starts at `offset`, and the end records after it."""
+    directory = b"".join(map(_record, members))
+    return directory + _end_records(len(members), len(directory), offset)
+
+
+def _record(member: Member) -> bytes:
+    raw_name = member.name.encode("utf-8")
+    plain = (member.size, member.stored_size, member.offset)
+    # Only what does not fit 32 bits goes into the zip64 field, in this order.
+    large = [value for value in plain if value >= SENTINEL_32]
+    size, stored_size, offset = (min(value, SENTINEL_32) for value in plain)
+    extra = b""
+    if large:
+        extra = EXTRA_HEADER.pack(EXTRA_ZIP64, 8 * len(large))
+        extra += struct.pack(f"<{len(large)}Q", *large)
+    needed = VERSION_NEEDED_ZIP64 if large else VERSION_NEEDED
+    fixed = DIRECTORY_RECORD.pack(
+        DIRECTORY_SIGNATURE,
+        MADE_BY_UNIX | needed,
+        needed,
+        member.flags,
+        member.method,
+        0,
+        DATE_1980_01_01,
+        member.crc32,
+        stored_size,
+        size,
+        len(raw_name),
+        len(extra),
+        0,
+        0,
+        0,
+        EXTERNAL_ATTRIBUTES,
+        offset,
+    )
+    return fixed + raw_name + extra
+
+
+def _end_records(count: int, size: int, offset: int) -> bytes:
+    zip64 = b""
+    if count >= SENTINEL_16 or size >= SENTINEL_32 or offset >= SENTINEL_32:
+        needed = VERSION_NEEDED_ZIP64
+        zip64 = ZIP64_END_RECORD.pack(
+            ZIP64_END_SIGNATURE,
+            ZIP64_END_RECORD_SIZE_FIELD,
+            MADE_BY_UNIX | needed,
+            needed,
+            0,
+            0,
+            count,
+            count,
+            size,
+            offset,
+        )
+        zip64 += ZIP64_LOCATOR.pack(ZIP64_LOCATOR_SIGNATURE, 0, offset + size, 1)
+    small_count = min(count, SENTINEL_16)
+    return zip64 + END_RECORD.pack(
+        END_SIGNATURE,
+        0,
+        0,
+        small_count,
+        small_count,
+        min(size, SENTINEL_32),
+        min(offset, SENTINEL_32),
+        0,
+    )

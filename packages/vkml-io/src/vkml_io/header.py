@@ -1,0 +1,173 @@
+"""`vkml.json`: what the checkpoint holds, in which order (C6 to C9)."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vkml_io.errors import UnsupportedVersionError, quoted, violation
+from vkml_io.format import (
+    ALIGNMENTS,
+    DTYPE_NAMES,
+    FORMAT_NAME,
+    HEADER_MEMBER,
+    MAX_DIMENSIONS,
+    VERSION,
+)
+from vkml_io.metadata import decode_metadata
+from vkml_io.names import member_of
+from vkml_io.strict_json import BareConstant, parse_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vkml_io.aliases import Metadata
+
+_NAMED_AT_MOST = 3  # missing or extra members in one message
+
+_DTYPE = "|".join(sorted(set(DTYPE_NAMES.values())))
+_NUMBER = "(?:0|[1-9][0-9]{0,18})"
+# dtype, shape, byte of the data; then "F" for Fortran order and ">" for big-endian bytes
+_INDEX_ENTRY = re.compile(
+    rf"({_DTYPE}) ((?:{_NUMBER}(?:,{_NUMBER}){{0,{MAX_DIMENSIONS - 1}}})?) ({_NUMBER})(?: (F?>?))?"
+)
+_SHA256 = re.compile("[0-9a-f]{64}")
+
+
+class IndexEntry(NamedTuple):
+    """What the index says of one array, so that its own header need not be read."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data_offset: int
+    fortran_order: bool = False
+    big_endian: bool = False
+
+    def __str__(self) -> str:
+        shape = ",".join(map(str, self.shape))
+        order = ("F" if self.fortran_order else "") + (">" if self.big_endian else "")
+        return f"{self.dtype} {shape} {self.data_offset}" + (f" {order}" if order else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The content of `vkml.json`."""
+
+    version: int
+    keys: tuple[str, ...]
+    metadata: Metadata
+    index: tuple[IndexEntry, ...] | None
+    sha256: tuple[str, ...] | None
+    align: int
+    bare_constants: int  # NaN and infinities written as tokens that JSON does not have
+
+
+def encode_header(
+    keys: Sequence[str],
+    metadata: Metadata,
+    index: Sequence[IndexEntry],
+    sha256: Sequence[str] | None,
+    align: int,
+) -> bytes:
+    """Return the bytes of `vkml.json`. The metadata are encoded already."""
+    document: dict[str, Any] = {  # Any: see metadata.py
+        "format": FORMAT_NAME,
+        "version": VERSION,
+        "keys": list(keys),
+        "metadata": metadata,
+        "index": [str(entry) for entry in index],
+        "alignment": align,
+    }
+    if sha256 is not None:
+        document["sha256"] = list(sha256)
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8")
+
+
+def parse_header(data: bytes) -> Header:
+    """Return the content of `vkml.json`, after checks C2 to C6, C8 and C9."""
+    document = parse_json(data)
+    if not isinstance(document, dict) or document.get("format") != FORMAT_NAME:
+        raise violation("C6", f"this is no object whose 'format' is {FORMAT_NAME!r}")
+    version = document.get("version")
+    if type(version) is not int or version < 1:  # True and 1.0 are equal to 1, and refused
+        raise violation("C6", "'version' is not a positive integer")
+    if version > VERSION:
+        raise UnsupportedVersionError(
+            f"the file is of version {version}; this vkml-io reads up to {VERSION}. Upgrade it: "
+            "pip install --upgrade vkml-io",
+            code="C6",
+        )
+    keys = document.get("keys")
+    if not isinstance(keys, list) or not all(type(key) is str for key in keys):
+        raise violation("C6", "'keys' is not a list of strings")
+    if len(set(keys)) != len(keys):
+        raise violation("C6", "a key is listed twice")
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict):
+        raise violation("C6", "'metadata' is not an object")
+    for field, value in document.items():
+        if field != "metadata" and _holds_bare_constant(value):
+            raise violation("C3", f"NaN or an infinity outside the metadata, in {quoted(field)}")
+    decoded, bare_constants = decode_metadata(metadata)
+    align = document.get("alignment")
+    return Header(
+        version=version,
+        keys=tuple(keys),
+        metadata=decoded,
+        index=_parse_index(document.get("index"), len(keys)),
+        sha256=_parse_sha256(document.get("sha256"), len(keys)),
+        align=align if type(align) is int and align in ALIGNMENTS else ALIGNMENTS[0],
+        bare_constants=bare_constants,
+    )
+
+
+def check_member_set(keys: Sequence[str], names: set[str]) -> None:
+    """Compare the keys with the members of the archive (C7)."""
+    expected = {HEADER_MEMBER, *map(member_of, keys)}
+    for what, found in (("missing", expected - names), ("extra", names - expected)):
+        if found:
+            shown = ", ".join(quoted(name) for name in sorted(found)[:_NAMED_AT_MOST])
+            raise violation("C7", f"{len(found)} {what} member(s), against 'keys': {shown}")
+
+
+def _parse_index(value: Any, count: int) -> tuple[IndexEntry, ...] | None:  # Any: foreign JSON
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != count:
+        raise violation("C9", "'index' is not a list with one entry a key")
+    return tuple(_parse_index_entry(entry) for entry in value)
+
+
+def _parse_index_entry(entry: Any) -> IndexEntry:  # Any: foreign JSON
+    match = _INDEX_ENTRY.fullmatch(entry) if isinstance(entry, str) else None
+    if match is None or match[4] == "":
+        raise violation("C9", f"the index entry {quoted(str(entry))} is malformed")
+    dtype, shape, offset, order = match.groups(default="")
+    sizes = tuple(map(int, shape.split(","))) if shape else ()
+    return IndexEntry(dtype, sizes, int(offset), "F" in order, ">" in order)
+
+
+def _parse_sha256(value: Any, count: int) -> tuple[str, ...] | None:  # Any: foreign JSON
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != count:
+        raise violation("C8", "'sha256' is not a list with one entry a key")
+    if not all(isinstance(digest, str) and _SHA256.fullmatch(digest) for digest in value):
+        raise violation("C8", "an entry of 'sha256' is not 64 lower-case hexadecimal digits")
+    return tuple(value)
+
+
+def _holds_bare_constant(value: Any) -> bool:  # Any: foreign JSON
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, BareConstant):
+            return True
+        if isinstance(item, dict):
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += [part for part in item if not isinstance(part, str)]
+    return False

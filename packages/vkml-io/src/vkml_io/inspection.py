@@ -1,0 +1,117 @@
+"""`inspect`: what a checkpoint holds, without reading an array."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vkml_io.archive import Archive
+from vkml_io.errors import naming
+from vkml_io.format import DEFLATED, Limits
+from vkml_io.names import member_of
+from vkml_io.npy import contiguous_strides
+from vkml_io.source import path_of
+
+if TYPE_CHECKING:
+    from vkml_io.aliases import PathLike
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One array of a checkpoint.
+
+    Attributes
+    ----------
+    key : str
+        Its name.
+    dtype : str
+        The logical dtype, for example "float32".
+    shape : tuple of int
+        The lengths of the axes.
+    strides : tuple of int
+        The strides in bytes.
+    storage : str
+        What holds its bytes; equal for arrays that share memory.
+    member : str
+        The member of the archive.
+    data_offset : int
+        The byte of the file where the values start (where the packed stream starts, if packed).
+    nbytes : int
+        The size of the values in bytes.
+    stored_bytes : int
+        What the member takes in the file.
+    crc32 : int
+        The checksum of the member.
+    """
+
+    key: str
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    storage: str
+    member: str
+    data_offset: int
+    nbytes: int
+    stored_bytes: int
+    crc32: int
+
+
+def inspect(path: PathLike) -> tuple[Entry, ...]:
+    """Return an entry for each array, from the header and the index alone.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Raises
+    ------
+    CheckpointError
+        The file is damaged or not a checkpoint.
+
+    Examples
+    --------
+    >>> import numpy as np, vkml_io
+    >>> vkml_io.save("model.vkml", {"w": np.ones((2, 3), "f4")})
+    >>> [(e.key, e.dtype, e.shape, e.nbytes) for e in vkml_io.inspect("model.vkml")]
+    [('w', 'float32', (2, 3), 24)]
+    """
+    with naming(path_of(path)), Archive(path, Limits()) as archive:
+        return list_entries(archive)
+
+
+def list_entries(archive: Archive) -> tuple[Entry, ...]:
+    """Return the entries of an open archive; without an index, from each array's own header."""
+    header = archive.header
+    entries = []
+    for position, key in enumerate(header.keys):
+        member = archive.members[member_of(key)]
+        if header.index is not None:
+            index = header.index[position]
+            dtype, shape, offset = index.dtype, index.shape, index.data_offset
+            fortran_order = index.fortran_order
+        else:
+            place = archive.locate(key)
+            dtype, shape = place.npy.dtype_name, place.npy.shape
+            offset = place.member_start if member.method == DEFLATED else place.data_start
+            fortran_order = place.npy.fortran_order
+        itemsize = np.dtype(dtype).itemsize
+        strides = contiguous_strides(shape, itemsize, fortran_order=fortran_order)
+        entries.append(
+            Entry(
+                key,
+                dtype,
+                shape,
+                strides,
+                member.name,
+                member.name,
+                offset,
+                math.prod(shape) * itemsize,
+                member.stored_size,
+                member.crc32,
+            )
+        )
+    return tuple(entries)

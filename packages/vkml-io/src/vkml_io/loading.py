@@ -1,0 +1,151 @@
+"""`load`: a whole checkpoint, checked, into arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from vkml_io.archive import Archive, ArrayPlace
+from vkml_io.errors import StateMismatchError, naming, quoted
+from vkml_io.format import DEFLATED, Limits
+from vkml_io.reading import fill_array
+from vkml_io.source import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vkml_io.aliases import Array, Metadata, PathLike, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What `load` returns.
+
+    Attributes
+    ----------
+    tensors : dict of str to array
+        The arrays, in the order of the file.
+    metadata : dict
+        The metadata that were saved with them.
+    version : int
+        The format version of the file.
+    """
+
+    tensors: dict[str, Any]  # Any: `load_module` puts the module's own tensors here
+    metadata: Metadata
+    version: int
+
+
+def load(
+    path: PathLike,
+    *,
+    max_expansion_ratio: float = 100.0,
+    keys: Sequence[str] | None = None,
+    mmap: bool | Literal["c"] = False,
+    verify: bool = True,
+    into: Mapping[str, Array] | None = None,
+    data: bool = True,
+    max_json: int = 2**24,
+    max_directory: int = 2**28,
+    max_file_size: int | None = None,
+    follow_symlinks: bool = True,
+    progress: Progress | None = None,
+) -> Checkpoint:
+    """Return the arrays and the metadata of a `.vkml` file, after checking all of it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file. Nothing in it is executed, whoever wrote it.
+    max_expansion_ratio : float
+        Refuse a file that unpacks to more than this many times its size.
+    keys : sequence of str, optional
+        Only these, in this order. All by default.
+    mmap : bool or "c"
+        False gives fresh writable arrays. True maps the file: read-only arrays without a copy,
+        whose checksums are not compared (see `open`). "c" gives mapped arrays that are private
+        and writable. Map only files that nobody cuts meanwhile: that would kill the process.
+    verify : bool
+        Compare the CRC-32 of every array that is read.
+    into : dict of str to array, optional
+        Arrays to fill instead of making new ones; shape and dtype must be those of the file.
+    data : bool
+        False gives arrays of the right shape and dtype whose values are not read.
+    max_json, max_directory : int
+        The largest `vkml.json` and directory that are read, in bytes.
+    max_file_size : int, optional
+        Refuse larger files.
+    follow_symlinks : bool
+        False refuses a path that is a symlink.
+    progress : callable, optional
+        Called with (bytes of arrays read, bytes in all) after each array.
+
+    Raises
+    ------
+    CheckpointError
+        The file is damaged or not a checkpoint; `code` says which check failed.
+    StateMismatchError
+        A key of `keys` or `into` is not in the file, or an array of `into` does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np, vkml_io
+    >>> vkml_io.save("model.vkml", {"w": np.arange(3), "b": np.zeros(2)}, {"epoch": 3})
+    >>> checkpoint = vkml_io.load("model.vkml")
+    >>> checkpoint.tensors["w"], checkpoint.metadata
+    (array([0, 1, 2]), {'epoch': 3})
+    """
+    if into is not None and (mmap or not data):
+        raise ValueError("into= fills arrays with data: it goes with neither mmap nor data=False")
+    if isinstance(keys, str):
+        raise TypeError("keys must be a sequence of str, not one str")
+    limits = Limits(max_expansion_ratio, max_json, max_directory, max_file_size, follow_symlinks)
+    with naming(path_of(path)), Archive(path, limits) as archive:
+        archive.check_layout()
+        places = _places(archive, archive.header.keys if keys is None else keys)
+        targets = _targets(places, into or {})
+        total = sum(place.npy.nbytes for place in places.values())
+        done = 0
+        tensors: dict[str, Array] = {}
+        for key, place in places.items():
+            if mmap and data and place.member.method != DEFLATED:
+                tensors[key] = archive.view(place, private=mmap == "c")
+            else:
+                tensors[key] = targets[key] if key in targets else place.npy.empty()
+                if data:
+                    fill_array(archive, place, tensors[key], verify=verify)
+            done += place.npy.nbytes
+            if progress is not None:
+                progress(done, total)
+        archive.source.check_unchanged()
+        return Checkpoint(tensors, archive.header.metadata, archive.header.version)
+
+
+def _places(archive: Archive, keys: Sequence[str]) -> dict[str, ArrayPlace]:
+    unknown = [key for key in keys if key not in archive.positions]
+    if unknown:
+        raise StateMismatchError(
+            f"the checkpoint has no {', '.join(map(quoted, unknown[:3]))} "
+            f"({len(unknown)} of the wanted keys are missing)"
+        )
+    return {key: archive.locate(key) for key in keys}
+
+
+def _targets(places: Mapping[str, ArrayPlace], into: Mapping[str, Array]) -> Mapping[str, Array]:
+    """Check, before anything is written, that every array of `into` can be filled."""
+    problems = []
+    for key, array in into.items():
+        if key not in places:
+            problems.append(f"{quoted(key)} is not among the keys that are loaded")
+            continue
+        npy = places[key].npy
+        if (array.dtype.str, array.shape) != (npy.descr, npy.shape):
+            problems.append(
+                f"{quoted(key)} is {array.dtype.str} {array.shape}, in the file {npy.descr} "
+                f"{npy.shape}"
+            )
+        elif not array.flags.writeable:
+            problems.append(f"{quoted(key)} is read-only")
+    if problems:
+        raise StateMismatchError("into= does not fit: " + "; ".join(problems))
+    return into

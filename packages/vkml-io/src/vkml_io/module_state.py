@@ -1,0 +1,226 @@
+"""`save_module` and `load_module`: the state of any module that has `state_dict()`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from vkml_io.archive import Archive, ArrayPlace
+from vkml_io.errors import CheckpointError, StateMismatchError, naming, quoted
+from vkml_io.format import Limits
+from vkml_io.loading import Checkpoint
+from vkml_io.reading import check_bools, read_array, scan_values
+from vkml_io.source import path_of
+from vkml_io.state_targets import (
+    Casting,
+    cast_allowed,
+    copy_into,
+    dtype_name,
+    memory_identity,
+)
+from vkml_io.writer import save
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from vkml_io.aliases import Array, PathLike, Progress
+
+_SHOWN_AT_MOST = 20  # problems in one message
+
+
+class HasState(Protocol):
+    """A module of any library: vkML's, torch's, or one of your own."""
+
+    def state_dict(self) -> Mapping[str, Any]:  # Any: the library's own tensors
+        """Return the tensors by name, sharing memory with those of the module."""
+
+
+def save_module(
+    path: PathLike,
+    module: HasState,
+    metadata: Mapping[str, Any] | None = None,  # Any: whatever JSON can say
+    compress: bool = False,
+    *,
+    align: int = 64,
+    sha256: bool = False,
+    durable: bool = True,
+    progress: Progress | None = None,
+) -> None:
+    """Write the state of a module to a `.vkml` file: `save` of ``module.state_dict()``.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    module : object with `state_dict()`
+        Parameters and buffers are saved under their names.
+    metadata, compress, align, sha256, durable, progress
+        As in `save`.
+
+    Examples
+    --------
+    >>> import numpy as np, vkml_io
+    >>> class Scale:
+    ...     def __init__(self, factor):
+    ...         self.factor = np.array([factor])
+    ...
+    ...     def state_dict(self):
+    ...         return {"factor": self.factor}
+    >>> vkml_io.save_module("scale.vkml", Scale(3.0), {"epoch": 1})
+    >>> module = Scale(0.0)
+    >>> vkml_io.load_module("scale.vkml", module).metadata
+    {'epoch': 1}
+    >>> module.factor
+    array([3.])
+    """
+    save(
+        path,
+        module.state_dict(),
+        metadata,
+        compress,
+        align=align,
+        sha256=sha256,
+        durable=durable,
+        progress=progress,
+    )
+
+
+def load_module(
+    path: PathLike,
+    module: HasState,
+    *,
+    max_expansion_ratio: float = 100.0,
+    prefix: str = "",
+    verify: bool = True,
+    cast: Casting = "same_kind",
+) -> Checkpoint:
+    """Copy a checkpoint into the tensors of a module, in place, and return its metadata.
+
+    First everything is checked: keys, shapes, dtypes and checksums. Only when all fits is the
+    first value changed. The tensors stay the same objects, so that an optimiser made earlier goes
+    on working, and keep device, dtype and `requires_grad`. At most one array is held besides.
+
+    To look at the metadata before anything is installed, use `open`, and then
+    ``module.load_state_dict(reader)``: it accepts NumPy arrays and lazy readers.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    module : object with `state_dict()`
+        Its tensors are filled.
+    max_expansion_ratio : float
+        As in `load`.
+    prefix : str
+        Load only the keys that start with it, which are named without it in the module.
+    verify : bool
+        Compare the checksums before anything is changed.
+    cast : {"no", "equiv", "safe", "same_kind", "unsafe"}
+        Which changes of dtype are allowed, as in `numpy.can_cast`.
+
+    Returns
+    -------
+    Checkpoint
+        `tensors` are the module's own.
+
+    Raises
+    ------
+    StateMismatchError
+        Something does not fit; all problems are listed, and nothing was changed.
+    CheckpointError
+        The file is damaged or not a checkpoint; nothing was changed.
+    """
+    targets = module.state_dict()
+    limits = Limits(max_expansion_ratio=max_expansion_ratio)
+    with naming(path_of(path)), Archive(path, limits) as archive:
+        archive.check_layout()
+        keys = {
+            key.removeprefix(prefix): key for key in archive.positions if key.startswith(prefix)
+        }
+        problems = _key_problems(keys, targets)
+        places: dict[str, ArrayPlace] = {}
+        for name, key in keys.items():
+            if name in targets:
+                places[name] = archive.locate(key)
+                problems += _fit_problems(name, places[name], targets[name], cast)
+        if verify:
+            problems += _damaged(archive, places)
+        problems += _tie_problems(archive, places, targets)
+        if problems:
+            raise StateMismatchError(_report(problems))
+        archive.source.check_unchanged()
+        for name, place in places.items():
+            # Verified above; a change of the file since then shows below.
+            copy_into(targets[name], read_array(archive, place, verify=False))
+        archive.source.check_unchanged()
+        return Checkpoint(dict(targets), archive.header.metadata, archive.header.version)
+
+
+def _key_problems(keys: Mapping[str, str], targets: Mapping[str, Any]) -> list[str]:
+    missing = [f"missing in the file: {quoted(name)}" for name in targets if name not in keys]
+    unexpected = [f"not in the module: {quoted(name)}" for name in keys if name not in targets]
+    return missing + unexpected
+
+
+def _fit_problems(name: str, place: ArrayPlace, target: Any, cast: Casting) -> list[str]:
+    problems = []
+    npy, shape = place.npy, tuple(target.shape)
+    if npy.shape != shape:
+        problems.append(f"{quoted(name)} has shape {npy.shape}, and {shape} in the module")
+    wanted = dtype_name(target)
+    if not cast_allowed(np.dtype(npy.descr), wanted, cast):
+        problems.append(
+            f"{quoted(name)} is {npy.dtype_name}, and {wanted} in the module; "
+            f"cast={cast!r} forbids that"
+        )
+    return problems
+
+
+def _damaged(archive: Archive, places: Mapping[str, ArrayPlace]) -> list[str]:
+    """Return what is wrong with the bytes of the arrays, none of which are kept."""
+    problems = []
+    for place in places.values():
+        try:
+            for values in scan_values(archive, place, archive.sha256_of(place)):
+                check_bools(place, values)
+        except CheckpointError as error:
+            if error.code == "E1":
+                raise
+            problems.append(str(error))
+    return problems
+
+
+def _tie_problems(
+    archive: Archive, places: Mapping[str, ArrayPlace], targets: Mapping[str, Any]
+) -> list[str]:
+    """Return the tensors that are one in the module and different in the file."""
+    tied: dict[Hashable, list[str]] = defaultdict(list)
+    for name in places:
+        tied[memory_identity(targets[name])].append(name)
+    return [
+        f"{quoted(other)} and {quoted(first)} are one tensor in the module, and differ in the file"
+        for first, *others in tied.values()
+        for other in others
+        if not _equal(archive, places[first], places[other])
+    ]
+
+
+def _equal(archive: Archive, a: ArrayPlace, b: ArrayPlace) -> bool:
+    if a.npy_bytes == b.npy_bytes and a.member.crc32 == b.member.crc32:
+        return True
+    first, second = (read_array(archive, place, verify=False) for place in (a, b))
+    return _same_values(first, second)
+
+
+def _same_values(a: Array, b: Array) -> bool:
+    floating = a.dtype.kind in "fc" and b.dtype.kind in "fc"
+    return np.array_equal(a, b, equal_nan=floating)
+
+
+def _report(problems: list[str]) -> str:
+    shown = problems[:_SHOWN_AT_MOST]
+    more = len(problems) - len(shown)
+    lines = ["the checkpoint does not fit the module, which was not changed:", *shown]
+    return "\n  ".join(lines + ([f"and {more} more"] if more else []))

@@ -1,0 +1,32 @@
+"""The rule for member names: the reader refuses by it, and `save` decides by it."""
+
+from __future__ import annotations
+
+import re
+
+from vkml_io.format import MAX_NAME_BYTES, TENSOR_FOLDER, TENSOR_SUFFIX
+
+# C0 and C1 control characters, DEL, and the backslash that Windows takes for a separator.
+_FORBIDDEN_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f\\\\]")
+# An empty component (also a leading or trailing slash), `.` or `..`.
+_FORBIDDEN_COMPONENT = re.compile(r"(?:^|/)(?:\.{0,2})(?:/|$)")
+
+
+def member_of(key: str) -> str:
+    """Return the name of the member that holds `key`."""
+    return f"{TENSOR_FOLDER}{key}{TENSOR_SUFFIX}"
+
+
+def name_problem(name: str) -> str | None:
+    """Return what is wrong with a member name, or None."""
+    try:
+        size = len(name.encode("utf-8"))
+    except UnicodeEncodeError:
+        return "it holds a lone surrogate"
+    if not 1 <= size <= MAX_NAME_BYTES:
+        return f"it has {size} bytes, outside 1 to {MAX_NAME_BYTES}"
+    if _FORBIDDEN_CHARACTER.search(name):
+        return "it holds a control character or a backslash"
+    if _FORBIDDEN_COMPONENT.search(name):
+        return "it is absolute, or has an empty, '.' or '..' component"
+    return None

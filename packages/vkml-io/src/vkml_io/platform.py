@@ -1,0 +1,117 @@
+"""What differs between operating systems. Linux is tested; Windows and macOS are not."""
+
+from __future__ import annotations
+
+import errno
+import os
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+
+_BINARY = getattr(os, "O_BINARY", 0)
+_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+# O_NONBLOCK: opening a FIFO for reading would otherwise wait for a writer.
+OPEN_TO_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _CLOEXEC | _BINARY
+OPEN_NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | _CLOEXEC | NOFOLLOW | _BINARY
+
+# One Linux call moves at most 2,147,479,552 bytes and 1,024 buffers.
+_LONGEST_TRANSFER = 2**30
+_MOST_BUFFERS = 1024
+
+
+def read_at(file_descriptor: int, buffers: Sequence[memoryview], offset: int) -> int:
+    """Fill `buffers` with the bytes from `offset` on; return how many there were."""
+    done = 0
+    waiting = [buffer for buffer in buffers if buffer.nbytes]
+    while waiting:
+        count = _read_some(file_descriptor, [b[:_LONGEST_TRANSFER] for b in waiting], offset + done)
+        if count == 0:
+            break
+        done += count
+        waiting = _rest(waiting, count)
+    return done
+
+
+def write_at(file_descriptor: int, buffers: Sequence[Buffer], offset: int) -> int:
+    """Write all `buffers`, one after the other, from `offset` on; return the number of bytes."""
+    done = 0
+    waiting = [view for view in map(memoryview, buffers) if view.nbytes]
+    while waiting:
+        count = _write_some(file_descriptor, waiting[:_MOST_BUFFERS], offset + done)
+        done += count
+        waiting = _rest(waiting, count)
+    return done
+
+
+def reserve_space(file_descriptor: int, size: int) -> None:
+    """Reserve `size` bytes, so that a full disk shows before the first byte is written."""
+    if size == 0 or not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        os.posix_fallocate(file_descriptor, 0, size)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
+
+
+def set_mode(file_descriptor: int, mode: int) -> None:
+    """Give the open file the permission bits `mode`."""
+    if hasattr(os, "fchmod"):
+        os.fchmod(file_descriptor, mode)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in `folder` durable, where the system can."""
+    if os.name == "nt":  # a folder cannot be opened there
+        return
+    file_descriptor = os.open(folder, os.O_RDONLY | _CLOEXEC)
+    try:
+        os.fsync(file_descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP):
+            raise
+    finally:
+        os.close(file_descriptor)
+
+
+def _read_some(file_descriptor: int, buffers: list[memoryview], offset: int) -> int:
+    if hasattr(os, "preadv"):
+        return os.preadv(file_descriptor, list(_within_one_call(buffers)), offset)
+    os.lseek(file_descriptor, offset, os.SEEK_SET)
+    data = os.read(file_descriptor, buffers[0].nbytes)
+    buffers[0][: len(data)] = data
+    return len(data)
+
+
+def _write_some(file_descriptor: int, buffers: list[memoryview], offset: int) -> int:
+    buffers = list(_within_one_call(buffers))
+    if hasattr(os, "pwritev"):
+        return os.pwritev(file_descriptor, buffers, offset)
+    os.lseek(file_descriptor, offset, os.SEEK_SET)
+    return os.write(file_descriptor, buffers[0])
+
+
+def _within_one_call(buffers: list[memoryview]) -> list[memoryview]:
+    """Return as many leading buffers as one call can move; the first may be cut."""
+    taken, size = [], 0
+    for buffer in islice(buffers, _MOST_BUFFERS):
+        if taken and size + buffer.nbytes > _LONGEST_TRANSFER:
+            break
+        taken.append(buffer[:_LONGEST_TRANSFER])
+        size += taken[-1].nbytes
+    return taken
+
+
+def _rest(buffers: list[memoryview], done: int) -> list[memoryview]:
+    """Return what remains of `buffers` after `done` bytes."""
+    for index, buffer in enumerate(buffers):
+        if done < buffer.nbytes:
+            return [buffer[done:], *buffers[index + 1 :]]
+        done -= buffer.nbytes
+    return []

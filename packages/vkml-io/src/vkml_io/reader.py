@@ -1,0 +1,176 @@
+"""`open`: a checkpoint as a lazy mapping from key to array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO, Literal, Self
+
+from vkml_io.aliases import Array, Metadata, PathLike
+from vkml_io.archive import Archive
+from vkml_io.errors import StateMismatchError, naming, quoted
+from vkml_io.format import DEFLATED, Limits
+from vkml_io.reading import check_bools, read_array, scan_values
+from vkml_io.slicing import read_slice
+from vkml_io.source import path_of
+
+
+class CheckpointReader(Mapping[str, Array]):
+    """A checkpoint that reads an array when it is asked for; made by `vkml_io.open`.
+
+    Iteration, `len` and `in` go over the keys, in the order of the file. Close it with `close`
+    or a ``with`` block; mapped arrays stay valid after that.
+    """
+
+    def __init__(
+        self,
+        file: PathLike | BinaryIO,
+        *,
+        mmap: bool | Literal["c"],
+        verify: bool,
+        limits: Limits,
+    ) -> None:
+        if mmap not in (True, False, "c"):
+            raise ValueError(f"mmap must be True, False or 'c', not {mmap!r}")
+        with naming(path_of(file)):
+            self._archive = Archive(file, limits)
+        self._mmap = mmap
+        self._verify = verify
+
+    @property
+    def path(self) -> str:
+        """The path of the file, as it was given."""
+        return self._archive.source.path
+
+    @property
+    def metadata(self) -> Metadata:
+        """The metadata that were saved with the arrays."""
+        return self._archive.header.metadata
+
+    @property
+    def version(self) -> int:
+        """The format version of the file."""
+        return self._archive.header.version
+
+    def __getitem__(self, key: str) -> Array:
+        if key not in self:
+            raise self._unknown(key)
+        with naming(self.path):
+            place = self._archive.locate(key)
+            if not self._mmap or place.member.method == DEFLATED:
+                return read_array(self._archive, place, verify=self._verify)
+            return self._archive.view(place, private=self._mmap == "c")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._archive.header.keys)
+
+    def __len__(self) -> int:
+        return len(self._archive.header.keys)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._archive.positions
+
+    def slice(self, key: str, index: object) -> Array:
+        """Return ``self[key][index]`` as a fresh array, reading only the bytes it spans.
+
+        Parameters
+        ----------
+        key : str
+            The array.
+        index : int, slice, Ellipsis, None or tuple of these
+            NumPy's basic indexing. The checksum of the array cannot be compared.
+
+        Examples
+        --------
+        >>> import numpy as np, vkml_io
+        >>> vkml_io.save("weights.vkml", {"w": np.arange(12.0).reshape(4, 3)})
+        >>> with vkml_io.open("weights.vkml") as checkpoint:
+        ...     checkpoint.slice("w", np.s_[1:3, 0])
+        array([3., 6.])
+        """
+        if key not in self:
+            raise self._unknown(key)
+        with naming(self.path):
+            return read_slice(self._archive, self._archive.locate(key), index)
+
+    def verify(self) -> None:
+        """Compare every checksum, and check everything else that `load` checks.
+
+        Mapped arrays are not compared with their checksums when they are read: that would read
+        all their bytes. This does it, for all keys.
+
+        Raises
+        ------
+        CheckpointError
+            For the first fault found.
+        """
+        archive = self._archive
+        with naming(self.path):
+            archive.check_layout()
+            for key in self:
+                place = archive.locate(key)
+                for values in scan_values(archive, place, archive.sha256_of(place)):
+                    check_bools(place, values)
+            archive.source.check_unchanged()
+
+    def close(self) -> None:
+        """Close the file. May be called twice; mapped arrays stay valid."""
+        self._archive.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _unknown(self, key: object) -> StateMismatchError:
+        return StateMismatchError(
+            f"there is no key {quoted(str(key))} among the {len(self)} of this checkpoint",
+            path=self.path,
+        )
+
+
+def open(  # noqa: A001  # as in `gzip.open`: used as `vkml_io.open`
+    file: PathLike | BinaryIO,
+    *,
+    mmap: bool | Literal["c"] = True,
+    verify: bool = True,
+    max_expansion_ratio: float = 100.0,
+    max_json: int = 2**24,
+    max_directory: int = 2**28,
+    max_file_size: int | None = None,
+    follow_symlinks: bool = True,
+) -> CheckpointReader:
+    """Return a reader: a mapping from key to array that reads an array when it is asked for.
+
+    The container and `vkml.json` are checked here; an array and its surroundings when its key is
+    first used. `load` checks everything at once.
+
+    Parameters
+    ----------
+    file : path-like or binary file
+        The checkpoint. Of an open file the descriptor is duplicated, its position is not used.
+    mmap : bool or "c"
+        True maps stored arrays, read-only and without a copy; "c" makes them private and
+        writable. False reads each into fresh memory: better on network drives, and needed when
+        somebody may cut the file meanwhile, which kills a process that has it mapped. Deflated
+        arrays are always read.
+    verify : bool
+        Compare the CRC-32 of arrays that are read. Mapped ones are compared by `verify()` only.
+    max_expansion_ratio, max_json, max_directory, max_file_size, follow_symlinks
+        Limits, as in `load`.
+
+    Raises
+    ------
+    CheckpointError
+        The file is damaged or not a checkpoint; `code` says which check failed.
+
+    Examples
+    --------
+    >>> import numpy as np, vkml_io
+    >>> vkml_io.save("weights.vkml", {"w": np.ones((2, 3))}, {"epoch": 3})
+    >>> with vkml_io.open("weights.vkml") as checkpoint:
+    ...     list(checkpoint), checkpoint["w"].shape, checkpoint.metadata
+    (['w'], (2, 3), {'epoch': 3})
+    """
+    limits = Limits(max_expansion_ratio, max_json, max_directory, max_file_size, follow_symlinks)
+    return CheckpointReader(file, mmap=mmap, verify=verify, limits=limits)

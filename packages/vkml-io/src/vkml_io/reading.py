@@ -1,0 +1,99 @@
+"""Arrays out of an archive: copied, mapped or verified (D7 to D10)."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vkml_io.contents import check_crc, chunks
+from vkml_io.errors import violation
+from vkml_io.format import DEFLATED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vkml_io.aliases import Array
+    from vkml_io.archive import Archive, ArrayPlace
+
+
+def read_array(archive: Archive, place: ArrayPlace, *, verify: bool) -> Array:
+    """Return the array at `place` as a fresh, writable one."""
+    array = place.npy.empty()
+    fill_array(archive, place, array, verify=verify)
+    return array
+
+
+def fill_array(archive: Archive, place: ArrayPlace, array: Array, *, verify: bool) -> None:
+    """Read the array at `place` into `array`, which has its dtype and shape.
+
+    If the memory order is another one, the values go through a fresh array.
+    """
+    npy = place.npy
+    in_order = array.flags.f_contiguous if npy.fortran_order else array.flags.c_contiguous
+    target = array if in_order else npy.empty()
+    buffer = array_bytes(target)
+    if place.member.method == DEFLATED:
+        _fill_from_chunks(archive, place, buffer)
+    else:
+        archive.source.read_into([buffer], place.data_start)
+    if verify:
+        check_crc(place.member, zlib.crc32(buffer, zlib.crc32(place.npy_bytes)))
+    check_bools(place, target)
+    if target is not array:
+        array[...] = target
+
+
+def array_bytes(array: Array) -> memoryview:
+    """Return the memory of a contiguous array, in either order, as bytes."""
+    flat = array.reshape(-1, order="A" if array.flags.c_contiguous else "F")
+    return memoryview(flat.view(np.uint8)).cast("B") if flat.nbytes else memoryview(bytearray())
+
+
+def scan_values(archive: Archive, place: ArrayPlace, sha256: str | None) -> Iterator[Array]:
+    """Yield the values at `place` as flat arrays of bounded size, then compare the checksums.
+
+    The caller must go to the end, or nothing is compared (D8, D9).
+    """
+    dtype = np.dtype(place.npy.descr)
+    crc, digest = 0, hashlib.sha256()
+    skip, left = place.npy.size, b""
+    for piece in chunks(archive.source, place.member, place.member_start):
+        crc = zlib.crc32(piece, crc)
+        if sha256 is not None:
+            digest.update(piece)
+        data = left + piece[skip:] if left or skip else piece
+        skip = max(skip - len(piece), 0)
+        whole = len(data) - len(data) % dtype.itemsize
+        left = data[whole:]
+        yield np.frombuffer(data, dtype, count=whole // dtype.itemsize)
+    check_crc(place.member, crc)
+    if sha256 is not None and digest.hexdigest() != sha256:
+        raise violation(
+            "D9",
+            f"its SHA-256 is {digest.hexdigest()}, not {sha256} as vkml.json says",
+            member=place.member.name,
+            offset=place.member_start,
+        )
+
+
+def check_bools(place: ArrayPlace, array: Array) -> None:
+    """Refuse bool bytes other than 0 and 1, with which NumPy's results are undefined (D10)."""
+    if array.dtype == np.bool_ and array.size and int(array.view(np.uint8).max()) > 1:
+        raise violation(
+            "D10",
+            "a bool is neither 0 nor 1",
+            member=place.member.name,
+            offset=place.member_start,
+        )
+
+
+def _fill_from_chunks(archive: Archive, place: ArrayPlace, buffer: memoryview) -> None:
+    skip, position = place.npy.size, 0
+    for piece in chunks(archive.source, place.member, place.member_start):
+        values = piece[skip:]
+        skip = max(skip - len(piece), 0)
+        buffer[position : position + len(values)] = values
+        position += len(values)

@@ -1,0 +1,54 @@
+"""A part of an array, by reading only the bytes between its first and its last value."""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+from numpy.lib.stride_tricks import as_strided
+
+from vkml_io.format import DEFLATED
+from vkml_io.reading import check_bools, read_array
+
+if TYPE_CHECKING:
+    from vkml_io.aliases import Array
+    from vkml_io.archive import Archive, ArrayPlace
+
+
+def read_slice(archive: Archive, place: ArrayPlace, index: object) -> Array:
+    """Return the part `index` of the array at `place` as a fresh array."""
+    basic = _basic_index(index)
+    if place.member.method == DEFLATED:
+        return np.array(read_array(archive, place, verify=False)[basic])
+    # An array of the right shape and strides over no memory: only its addresses are used.
+    whole = as_strided(np.empty(1, place.npy.descr), place.npy.shape, place.npy.strides)
+    part = whole[basic]
+    if part.size == 0:
+        return np.empty(part.shape, part.dtype)
+    low, high = byte_bounds(part)
+    buffer = bytearray(high - low)
+    archive.source.read_into([memoryview(buffer)], place.data_start + low - _address(whole))
+    first = _address(part) - low  # not 0 where a stride is negative
+    result: Array = np.ndarray(part.shape, part.dtype, buffer, first, part.strides).copy()
+    check_bools(place, result)
+    return result
+
+
+def _basic_index(index: object) -> tuple[Any, ...]:  # Any: NumPy's own index types
+    """Return `index` as a tuple that always gives a view, never a value."""
+    parts = index if isinstance(index, tuple) else (index,)
+    for part in parts:
+        basic = part is None or isinstance(part, int | np.integer | slice | EllipsisType)
+        if not basic or isinstance(part, bool):
+            raise TypeError(
+                f"slice takes integers, slices, '...' and None, not {type(part).__name__}; "
+                "read the array and index it for anything else"
+            )
+    return parts if Ellipsis in parts else (*parts, Ellipsis)
+
+
+def _address(array: Array) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address

@@ -1,0 +1,66 @@
+"""The tensors of a module, seen structurally: what they are, and how values get into them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from vkml_io.entry import HasVkmlEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from vkml_io.aliases import Array
+
+# Any in this module: a state dict holds the tensors of any library.
+
+Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+
+# Of a floating dtype that NumPy lacks, the kinds of NumPy dtypes that "same_kind" lets in.
+_INTO_FLOATING = "biuf"
+
+
+def dtype_name(target: Any) -> str:
+    """Return the logical dtype of a tensor by name, for example "float32" or "bfloat16"."""
+    dtype = target.dtype
+    name = getattr(dtype, "name", None)
+    return name if isinstance(name, str) else str(dtype).rpartition(".")[2]  # "torch.float32"
+
+
+def cast_allowed(source: np.dtype[Any], target_name: str, cast: Casting) -> bool:
+    """Return whether values of dtype `source` may go into a tensor of dtype `target_name`."""
+    try:
+        target = np.dtype(target_name)
+    except TypeError:  # bfloat16 and its like: every cast into them loses digits
+        return cast == "unsafe" or (cast == "same_kind" and source.kind in _INTO_FLOATING)
+    return np.can_cast(source, target, casting=cast)
+
+
+def memory_identity(target: Any) -> Hashable:
+    """Return a token that is equal for tensors that are the same memory seen in the same way."""
+    if isinstance(target, np.ndarray):
+        return (target.__array_interface__["data"][0], target.shape, target.strides)
+    if isinstance(target, HasVkmlEntry):
+        entry = target.__vkml_entry__()
+        return (entry.storage, entry.offset, entry.shape, entry.strides)
+    if _of_torch(target):
+        return (str(target.device), target.data_ptr(), tuple(target.shape), target.stride())
+    return id(target)
+
+
+def copy_into(target: Any, array: Array) -> None:
+    """Write `array` into a tensor in place; it keeps its device and dtype."""
+    if isinstance(target, np.ndarray):
+        np.copyto(target, array, casting="unsafe")  # the caller asked `cast_allowed`
+    elif _of_torch(target):
+        native = array.astype(array.dtype.newbyteorder("="), copy=False)
+        target.copy_(sys.modules["torch"].from_numpy(native))
+    else:
+        target.copy_(array)
+
+
+def _of_torch(target: Any) -> bool:
+    """Return whether this is a torch tensor, whose `copy_` takes no NumPy array."""
+    return type(target).__module__.partition(".")[0] == "torch"
