@@ -190,15 +190,12 @@ def _divisors(geometry: Geometry, count_include_pad: bool) -> tuple[NDArray[Any]
     return counts[0], counts[1]
 
 
-def _factors(
-    geometry: Geometry, count_include_pad: bool, dtype: np.dtype[Any]
-) -> NDArray[Any] | np.generic:
+def _factors(geometry: Geometry, count_include_pad: bool, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return 1 / the number of values in each window; one value where all are equal."""
     high, wide = _divisors(geometry, count_include_pad)
-    factors = (1.0 / np.multiply.outer(high, wide)).astype(dtype)
+    factors: NDArray[Any] = (1.0 / np.multiply.outer(high, wide)).astype(dtype)
     if (high == high[0]).all() and (wide == wide[0]).all():
-        first: np.generic = factors[0, 0]
-        return first
+        return factors[:1, :1]
     return factors
 
 
@@ -221,7 +218,7 @@ def avg_pool2d(
     for i in range(kernel[0]):
         rows, input_rows = geometry.tap(0, i)
         y[..., rows, :] += across[..., input_rows, :]
-    np.multiply(y, _factors(geometry, count_include_pad, x.dtype), out=y)
+    y *= _factors(geometry, count_include_pad, x.dtype)
     return y
 
 
@@ -237,7 +234,7 @@ def avg_pool2d_backward(
 ) -> NDArray[Any]:
     """Return the gradient of `avg_pool2d` for its input, of shape `input_shape`."""
     geometry = _geometry(input_shape, kernel, stride, padding, (1, 1), ceil_mode)
-    share: NDArray[Any] = np.multiply(g, _factors(geometry, count_include_pad, g.dtype))
+    share = np.multiply(g, _factors(geometry, count_include_pad, g.dtype))
     across = np.zeros((*input_shape[:-1], geometry.output[1]), g.dtype)
     for i in range(kernel[0]):
         rows, input_rows = geometry.tap(0, i)
