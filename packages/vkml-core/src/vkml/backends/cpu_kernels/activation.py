@@ -199,7 +199,10 @@ def leaky_relu(x: NDArray[Any], slope: float) -> NDArray[Any]:
     y, blocks = _blocks(x)
     for block_x, out in blocks:
         np.multiply(block_x, out.dtype.type(slope), out=out)
-        choose(block_x > 0, block_x, out)
+        if 0 < slope <= 1:
+            np.maximum(block_x, out, out=out)
+        else:
+            choose(block_x > 0, block_x, out)
     return y
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from vkml.backends.cpu_kernels.blocks import BLOCK_SIZE
 from vkml.backends.cpu_kernels.half import through_float32
+from vkml.backends.cpu_kernels.masks import choose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,19 +88,22 @@ def erf_single(x: NDArray[Any], out: NDArray[Any]) -> None:
 
 def erf_double(x: NDArray[Any], out: NDArray[Any]) -> None:
     """Write the error function of a float64 block to `out`, which must not be `x`."""
-    size = np.minimum(np.abs(x), DOUBLE_LIMIT)
+    size = np.abs(x)
     near = size <= NEAR_ZERO
-    small = x[near]
-    square = small * small
+    np.minimum(size, DOUBLE_LIMIT, out=size)
+    square = np.multiply(size, size)
     ratio = _polynomial(NEAR_P, square, np.empty_like(square))
-    ratio /= _polynomial(NEAR_Q, square, np.empty_like(square))
-    out[near] = small * ratio
-    far = ~near
-    large = size[far]
-    complement = _polynomial(MIDDLE_P, large, np.empty_like(large))
-    complement /= _polynomial(MIDDLE_Q, large, np.empty_like(large))
-    complement *= np.exp(-(large * large))
-    out[far] = np.copysign(1.0 - complement, x[far])
+    scratch = _polynomial(NEAR_Q, square, np.empty_like(square))
+    ratio /= scratch
+    ratio *= x
+    # Both forms for every element: gathering those of one form costs ten times more.
+    _polynomial(MIDDLE_P, size, out)
+    out /= _polynomial(MIDDLE_Q, size, scratch)
+    np.negative(square, out=square)
+    out *= np.exp(square, out=square)
+    np.subtract(1.0, out, out=out)
+    np.copysign(out, x, out=out)
+    choose(near, ratio, out)
 
 
 @through_float32()
