@@ -1,0 +1,81 @@
+"""vkML: tensors and automatic differentiation on any vendor's GPU, and on the CPU.
+
+Examples
+--------
+>>> import vkml
+>>> x = vkml.tensor([1.0, 2.0, 3.0], requires_grad=True)
+>>> (x * x).sum().backward()
+>>> x.grad
+tensor([2., 4., 6.])
+"""
+
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+from vkml import autograd, operators
+from vkml.autograd.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from vkml.device import Device, available_devices, best_device, device
+from vkml.doors import open_door as _open_door
+from vkml.dtypes import (
+    DType,
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    set_default_dtype,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from vkml.dtypes import bool_ as bool  # noqa: A004 - PyTorch's name
+from vkml.errors import (
+    ArgumentError,
+    AutogradError,
+    BackendError,
+    DeviceError,
+    DTypeError,
+    IndexOutOfRangeError,
+    ShapeError,
+    UnsupportedOperationError,
+    VkmlError,
+)
+from vkml.ops import catalog as _catalog
+from vkml.ops.arithmetic import *
+from vkml.ops.comparison import *
+from vkml.ops.conversion import *
+from vkml.ops.creation import *
+from vkml.ops.exponential import *
+from vkml.ops.limits import *
+from vkml.ops.movement import *
+from vkml.ops.reduction import *
+from vkml.ops.rounding import *
+from vkml.ops.strided import *
+from vkml.ops.trigonometric import *
+from vkml.storage import Storage
+from vkml.tensor import Parameter, Tensor
+
+if _TYPE_CHECKING:
+    from vkml import data, io, nn, optim
+
+__version__ = _version("vkml-core")
+
+operators.install()
+
+
+def __getattr__(name: str) -> _Any:
+    return _open_door(name)

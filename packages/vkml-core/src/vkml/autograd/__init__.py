@@ -1,0 +1,53 @@
+"""Reverse-mode differentiation: recording, grad modes, the backward pass, and what users build on.
+
+The backward pass stands above tensors, which stand above the graph; so that importing the graph
+does not import the whole tower, the names from above are looked up when they are first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+from vkml.autograd.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+if TYPE_CHECKING:
+    from vkml.autograd.backward import backward, grad
+    from vkml.autograd.check import gradcheck, gradgradcheck
+    from vkml.autograd.checkpointing import checkpoint
+    from vkml.autograd.function import Context, Function
+
+__all__ = [
+    "Context",
+    "Function",
+    "backward",
+    "checkpoint",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+_ABOVE: Final = {
+    "backward": "backward",
+    "grad": "backward",
+    "gradcheck": "check",
+    "gradgradcheck": "check",
+    "checkpoint": "checkpointing",
+    "Context": "function",
+    "Function": "function",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ABOVE:
+        raise AttributeError(f"module 'vkml.autograd' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"vkml.autograd.{_ABOVE[name]}"), name)

@@ -1,0 +1,105 @@
+"""Fast versions of the operators ``+ - * /`` for the common case.
+
+Small models spend their time between kernels. Where both operands are tensors of one dtype on one
+device (or the other is a Python float and the tensor is floating point), nothing needs to be
+promoted or moved, and the kernel checks the shapes itself; every other case, and every error, goes
+through the public function. The result is the same either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from vkml.autograd.graph import OperatorNode, next_sequence, version_of
+from vkml.autograd.modes import mode
+from vkml.ops.apply import refresh_view, run_on_main_path
+from vkml.ops.definition import OPERATIONS, Keep
+from vkml.ops.functions import FUNCTIONS
+from vkml.tensor import Tensor
+
+_new: Final = object.__new__
+_run: Final = run_on_main_path
+_NOTHING: Final = (None, None)
+_FLOATING: Final = frozenset("fc")
+
+
+def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
+    operation = OPERATIONS[name]
+    keeps = Keep.VALUE in operation.keeps
+
+    def operator(x: Tensor, y: Any) -> Tensor:
+        try:
+            a = x._operand
+            b = y._operand
+            device = x._device
+            y_node = y._node
+            if device is not y._device or a.dtype is not b.dtype:
+                return FUNCTIONS[name](x, y)  # type: ignore[no-any-return]
+        except AttributeError:
+            device = x._device
+            if y.__class__ is not float or a.dtype.kind not in _FLOATING:
+                return FUNCTIONS[name](x, y)  # type: ignore[no-any-return]
+            b = y
+            y_node = None
+        try:
+            operand = _run(device.kernels[name], a, b)
+        except (ValueError, RuntimeError):  # wrong shapes; no kernel, or another thread inside
+            return FUNCTIONS[name](x, y)  # type: ignore[no-any-return]
+        result: Tensor = _new(Tensor)
+        result._operand = operand
+        result._device = device
+        result._version = None
+        result._view = None
+        x_node = x._node
+        if (x_node is None and y_node is None) or not mode.enabled:
+            result._node = None
+            return result
+        if x._view is not None or (b is not y and y._view is not None):
+            refresh_view(x)
+            x_node = x._node
+            if b is not y:
+                refresh_view(y)
+                y_node = y._node
+        # What `vkml.autograd.graph.record` does, spelled out for two operands.
+        node: OperatorNode = _new(OperatorNode)
+        node.operation = operation
+        node.device = device
+        node.edges = (x_node, y_node)
+        node.extras = None
+        node.sequence = next_sequence()
+        if b is y:  # a number
+            node.shapes = None
+            node.saved = (a if keeps else None, b)
+            node.versions = (version_of(x),) if keeps else ()
+            node.version_sum = version_of(x)[0] if keeps else 0
+        else:
+            x_shape = a.shape
+            y_shape = b.shape
+            node.shapes = None if x_shape == y_shape else (x_shape, y_shape)
+            if keeps:
+                node.saved = (a, b)
+                x_version = x._version
+                if x_version is None:
+                    x_version = x._version = [0]
+                y_version = y._version
+                if y_version is None:
+                    y_version = y._version = [0]
+                node.versions = (x_version, y_version)
+                node.version_sum = x_version[0] + y_version[0]
+            else:
+                node.saved = _NOTHING
+                node.versions = ()
+                node.version_sum = 0
+        result._node = node
+        return result
+
+    return operator
+
+
+def install() -> None:
+    """Give `Tensor` the fast operators. Called once, when vkml is imported."""
+    for symbol, name in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div")):
+        setattr(Tensor, f"__{symbol}__", _binary_operator(name))
+    for symbol in ("add", "mul"):  # commutative: a number on the left is one on the right
+        setattr(Tensor, f"__r{symbol}__", _binary_operator(symbol))

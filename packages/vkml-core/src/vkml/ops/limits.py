@@ -1,0 +1,170 @@
+"""Limits: the larger, the smaller, clamping between bounds."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from vkml import dtypes
+from vkml.errors import ArgumentError
+from vkml.ops import rules
+from vkml.ops.apply import apply
+from vkml.ops.definition import Operation, Ops, Promotion, Sample, Value, array, define
+from vkml.ops.samples import pairs
+from vkml.tensor import Tensor
+
+__all__ = ["clamp", "clamp_max", "clamp_min", "maximum", "minimum"]
+
+Operand: TypeAlias = Tensor | dtypes.Number
+
+
+# maximum, minimum ----------------------------------------------------------------------
+
+
+def _maximum_gradient(
+    k: Ops, upstream: Value, _output: Value, x: Value, y: Value
+) -> tuple[Value, Value]:
+    return _shared_by_comparison(k, upstream, x, y, k.gt(x, y))
+
+
+def _minimum_gradient(
+    k: Ops, upstream: Value, _output: Value, x: Value, y: Value
+) -> tuple[Value, Value]:
+    return _shared_by_comparison(k, upstream, x, y, k.lt(x, y))
+
+
+def _shared_by_comparison(
+    k: Ops, upstream: Value, x: Value, y: Value, wins: Value
+) -> tuple[Value, Value]:
+    """Give the gradient to the operand that won; equal ones share it by halves."""
+    tie = k.mul(upstream, 0.5)
+    nothing = k.mul(upstream, 0.0)
+    equal = k.eq(x, y)
+    to_x = k.where(equal, tie, k.where(wins, upstream, nothing))
+    to_y = k.where(equal, tie, k.where(wins, nothing, upstream))
+    return to_x, to_y
+
+
+MAXIMUM = define(
+    Operation(
+        name="maximum", operands=2, result=rules.broadcast, cpu=np.maximum,
+        gradient=_maximum_gradient, samples=pairs(), promotion=Promotion.COMMON,
+        broadcasts=True, writes_out=True,
+    )
+)  # fmt: skip
+
+
+def maximum(x: Operand, y: Operand) -> Tensor:
+    """Return the larger of `x` and `y`, elementwise; NaN where either is NaN.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.maximum(vkml.tensor([1.0, 4.0]), 2)
+    tensor([2., 4.])
+    """
+    return apply(MAXIMUM, (x, y))
+
+
+MINIMUM = define(
+    Operation(
+        name="minimum", operands=2, result=rules.broadcast, cpu=np.minimum,
+        gradient=_minimum_gradient, samples=pairs(), promotion=Promotion.COMMON,
+        broadcasts=True, writes_out=True,
+    )
+)  # fmt: skip
+
+
+def minimum(x: Operand, y: Operand) -> Tensor:
+    """Return the smaller of `x` and `y`, elementwise; NaN where either is NaN.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.minimum(vkml.tensor([1.0, 4.0]), 2)
+    tensor([1., 2.])
+    """
+    return apply(MINIMUM, (x, y))
+
+
+# clamp ---------------------------------------------------------------------------------
+
+
+def _clamp_gradient(
+    k: Ops, upstream: Value, _output: Value, x: Value, low: float | None, high: float | None
+) -> tuple[Value]:
+    inside = None
+    if low is not None:
+        inside = k.ge(x, low)
+    if high is not None:
+        below = k.le(x, high)
+        inside = below if inside is None else k.logical_and(inside, below)
+    return (k.where(inside, upstream, 0.0),)
+
+
+def _clamp(x: Any, low: float | None, high: float | None, out: Any = None) -> Any:
+    return np.clip(x, low, high, out=out)
+
+
+CLAMP = define(
+    Operation(
+        name="clamp", result=rules.same, cpu=_clamp, gradient=_clamp_gradient, writes_out=True,
+        samples=lambda generator: [
+            Sample((array(generator, 3, 4),), (-1.0, 1.0)),
+            Sample((array(generator, 5),), (None, 0.5)),
+            Sample((array(generator, 2, 0),), (0.0, None)),
+        ],
+    )
+)  # fmt: skip
+
+
+def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:  # noqa: A002
+    """Return `x` with values under `min` raised to it and values over `max` lowered to it.
+
+    Parameters
+    ----------
+    x : Tensor
+        Any shape. NaN stays NaN.
+    min, max : number or Tensor, optional
+        The limits; at least one. Where `min` exceeds `max`, the result is `max`.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.clamp(vkml.tensor([-2.0, 0.5, 3.0]), 0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    if min is None and max is None:
+        raise ArgumentError("clamp: give min, max or both.")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        result = x if min is None else maximum(x, min)
+        return result if max is None else minimum(result, max)
+    limits = [limit for limit in (min, max) if limit is not None]
+    if any(isinstance(limit, float) for limit in limits) and not x.dtype.is_floating_point:
+        x = x.to(dtype=dtypes.get_default_dtype())
+    return apply(CLAMP, (x,), (min, max))
+
+
+def clamp_min(x: Tensor, min: Operand) -> Tensor:  # noqa: A002 - PyTorch's name
+    """Return `x` with values under `min` raised to it.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.clamp_min(vkml.tensor([-2.0, 3.0]), 0)
+    tensor([0., 3.])
+    """
+    return clamp(x, min, None)
+
+
+def clamp_max(x: Tensor, max: Operand) -> Tensor:  # noqa: A002 - PyTorch's name
+    """Return `x` with values over `max` lowered to it.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.clamp_max(vkml.tensor([-2.0, 3.0]), 0)
+    tensor([-2.,  0.])
+    """
+    return clamp(x, None, max)

@@ -1,0 +1,69 @@
+"""Result rules that several operations share: what shape and dtype comes out, or what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from vkml import dtypes, shapes
+from vkml.errors import DTypeError
+from vkml.ops.definition import Spec
+
+BOOL: Final = np.dtype(np.bool_)
+INT64: Final = np.dtype(np.int64)
+
+
+def same(x: Spec, *_options: Any) -> Spec:
+    """The result looks like the one operand."""
+    return Spec(x.shape, x.dtype)
+
+
+def same_as_bool(x: Spec, *_options: Any) -> Spec:
+    """The result has the operand's shape and holds truth values."""
+    return Spec(x.shape, BOOL)
+
+
+def broadcast(*operands: Any) -> Spec:
+    """Operands broadcast; numbers among them take the tensors' dtype."""
+    specs = [each for each in operands if hasattr(each, "dtype")]
+    return Spec(shapes.broadcast(*(each.shape for each in specs)), specs[0].dtype)
+
+
+def broadcast_to_bool(*operands: Any) -> Spec:
+    """Operands broadcast and are compared."""
+    return Spec(broadcast(*operands).shape, BOOL)
+
+
+def no_bool(x: Spec, *_options: Any) -> Spec:
+    """As `same`, but refuses truth values, for which the operation means nothing."""
+    if x.dtype == BOOL:
+        raise DTypeError("truth values have no sign; use logical_not, or convert to an integer.")
+    return Spec(x.shape, x.dtype)
+
+
+def reduction(x: Spec, axes: tuple[int, ...], keepdim: bool) -> Spec:
+    """The axes go, or stay with size 1; the dtype stays."""
+    return Spec(shapes.reduced(x.shape, axes, keepdim), x.dtype)
+
+
+def floating(x: Spec, *_options: Any) -> Spec:
+    """As `same`, for operations that only floating-point numbers have."""
+    require_floating(x)
+    return Spec(x.shape, x.dtype)
+
+
+def require_floating(*operands: Any) -> None:
+    """Raise unless all operands hold floating-point (or complex) numbers."""
+    for each in operands:
+        if each is not None and hasattr(each, "dtype") and dtypes.category(each.dtype) < 2:
+            message = f"expected floating-point numbers, got {each.dtype}; use x.to(vkml.float32)."
+            raise DTypeError(message)
+
+
+def require_same_dtype(**operands: Any) -> None:
+    """Raise unless all operands have one dtype."""
+    given = {name: each.dtype for name, each in operands.items() if each is not None}
+    if len(set(given.values())) > 1:
+        listed = ", ".join(f"{name} {dtype}" for name, dtype in given.items())
+        raise DTypeError(f"expected one dtype, got {listed}; convert with x.to(dtype).")

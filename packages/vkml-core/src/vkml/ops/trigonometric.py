@@ -1,0 +1,213 @@
+"""Trigonometric and hyperbolic functions. Angles are in radians."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vkml.ops import rules
+from vkml.ops.apply import apply
+from vkml.ops.definition import Operation, Ops, Promotion, Value, define
+from vkml.ops.samples import unary
+from vkml.tensor import Tensor
+
+__all__ = ["acos", "asin", "atan", "cos", "cosh", "sin", "sinh", "tan", "tanh"]
+
+
+def _elementwise(name: str, kernel: Any, gradient: Any, low: float, high: float) -> Operation:
+    return define(
+        Operation(
+            name=name, result=rules.same, cpu=kernel, gradient=gradient, writes_out=True,
+            promotion=Promotion.FLOATING, samples=unary(low, high),
+        )
+    )  # fmt: skip
+
+
+# sin ---------------------------------------------------------------------------------
+
+
+def _sin_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Value]:
+    return (k.mul(upstream, k.cos(x)),)
+
+
+SIN = _elementwise("sin", np.sin, _sin_gradient, -10, 10)
+
+
+def sin(x: Tensor) -> Tensor:
+    """Return the sine.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.sin(vkml.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.8415])
+    """
+    return apply(SIN, (x,))
+
+
+# cos ---------------------------------------------------------------------------------
+
+
+def _cos_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Value]:
+    return (k.neg(k.mul(upstream, k.sin(x))),)
+
+
+COS = _elementwise("cos", np.cos, _cos_gradient, -10, 10)
+
+
+def cos(x: Tensor) -> Tensor:
+    """Return the cosine.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.cos(vkml.tensor([0.0, 1.0]))
+    tensor([1.0000, 0.5403])
+    """
+    return apply(COS, (x,))
+
+
+# tan ---------------------------------------------------------------------------------
+
+
+def _tan_gradient(k: Ops, upstream: Value, output: Value, _x: Value) -> tuple[Value]:
+    return (k.mul(upstream, k.add(k.mul(output, output), 1.0)),)
+
+
+TAN = _elementwise("tan", np.tan, _tan_gradient, -1.4, 1.4)
+
+
+def tan(x: Tensor) -> Tensor:
+    """Return the tangent.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.tan(vkml.tensor([0.0, 1.0]))
+    tensor([0.0000, 1.5574])
+    """
+    return apply(TAN, (x,))
+
+
+# asin, acos, atan ----------------------------------------------------------------------
+
+
+def _asin_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Value]:
+    return (k.mul(upstream, k.rsqrt(k.add(k.neg(k.mul(x, x)), 1.0))),)
+
+
+ASIN = _elementwise("asin", np.arcsin, _asin_gradient, -0.9, 0.9)
+
+
+def asin(x: Tensor) -> Tensor:
+    """Return the angle in [-pi/2, pi/2] whose sine is `x`; NaN outside [-1, 1].
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.asin(vkml.tensor([0.0, 1.0]))
+    tensor([0.0000, 1.5708])
+    """
+    return apply(ASIN, (x,))
+
+
+def _acos_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Value]:
+    return (k.neg(k.mul(upstream, k.rsqrt(k.add(k.neg(k.mul(x, x)), 1.0)))),)
+
+
+ACOS = _elementwise("acos", np.arccos, _acos_gradient, -0.9, 0.9)
+
+
+def acos(x: Tensor) -> Tensor:
+    """Return the angle in [0, pi] whose cosine is `x`; NaN outside [-1, 1].
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.acos(vkml.tensor([1.0, 0.0]))
+    tensor([0.0000, 1.5708])
+    """
+    return apply(ACOS, (x,))
+
+
+def _atan_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Value]:
+    return (k.div(upstream, k.add(k.mul(x, x), 1.0)),)
+
+
+ATAN = _elementwise("atan", np.arctan, _atan_gradient, -5, 5)
+
+
+def atan(x: Tensor) -> Tensor:
+    """Return the angle in (-pi/2, pi/2) whose tangent is `x`.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.atan(vkml.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7854])
+    """
+    return apply(ATAN, (x,))
+
+
+# sinh, cosh ----------------------------------------------------------------------------
+
+
+def _sinh_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Value]:
+    return (k.mul(upstream, k.cosh(x)),)
+
+
+SINH = _elementwise("sinh", np.sinh, _sinh_gradient, -3, 3)
+
+
+def sinh(x: Tensor) -> Tensor:
+    """Return the hyperbolic sine.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.sinh(vkml.tensor([0.0, 1.0]))
+    tensor([0.0000, 1.1752])
+    """
+    return apply(SINH, (x,))
+
+
+def _cosh_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Value]:
+    return (k.mul(upstream, k.sinh(x)),)
+
+
+COSH = _elementwise("cosh", np.cosh, _cosh_gradient, -3, 3)
+
+
+def cosh(x: Tensor) -> Tensor:
+    """Return the hyperbolic cosine.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.cosh(vkml.tensor([0.0, 1.0]))
+    tensor([1.0000, 1.5431])
+    """
+    return apply(COSH, (x,))
+
+
+# tanh --------------------------------------------------------------------------------
+
+
+def _tanh_gradient(k: Ops, upstream: Value, output: Value, _x: Value) -> tuple[Value]:
+    return (k.mul(upstream, k.add(k.neg(k.mul(output, output)), 1.0)),)
+
+
+TANH = _elementwise("tanh", np.tanh, _tanh_gradient, -5, 5)
+
+
+def tanh(x: Tensor) -> Tensor:
+    """Return the hyperbolic tangent.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.tanh(vkml.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7616])
+    """
+    return apply(TANH, (x,))
