@@ -10,7 +10,7 @@ to execute. ``docs/format.md`` describes it for readers in other languages.
 {'epoch': 3}
 """
 
-from vkml_io.entry import HasVkmlEntry, VkmlEntry
+from vkml_io.entry import VkmlEntry
 from vkml_io.errors import (
     ChangedWhileReadError,
     CheckpointError,
@@ -25,6 +25,7 @@ from vkml_io.inspection import Entry, inspect
 from vkml_io.loading import Checkpoint, load
 from vkml_io.module_state import HasState, load_module, save_module
 from vkml_io.reader import CheckpointReader, open
+from vkml_io.validation import Finding, Report, validate
 from vkml_io.writer import save
 
 __all__ = [
@@ -34,10 +35,11 @@ __all__ = [
     "CheckpointReader",
     "Entry",
     "ExpansionError",
+    "Finding",
     "HasState",
-    "HasVkmlEntry",
     "IntegrityError",
     "NotACheckpointError",
+    "Report",
     "StateMismatchError",
     "UnsafeContentError",
     "UnsupportedVersionError",
@@ -48,4 +50,5 @@ __all__ = [
     "open",
     "save",
     "save_module",
+    "validate",
 ]

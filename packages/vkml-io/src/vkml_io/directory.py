@@ -43,7 +43,7 @@ def parse_directory(data: bytes, place: DirectoryPlace) -> dict[str, Member]:
     """Return the members by name, in directory order."""
     members: dict[str, Member] = {}
     position = 0
-    for _ in range(place.count):
+    for _ in range(place.members):
         member, length = _parse_record(data, position, place.offset)
         if member.name in members:
             raise violation(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class DirectoryPlace(NamedTuple):
     """Where the directory of the archive lies, by its end records."""
 
-    count: int
+    members: int
     size: int
     offset: int
 
@@ -52,10 +52,10 @@ def find_directory(source: Source, max_directory: int) -> DirectoryPlace:
             f"but the end records start at {start}",
             offset=end,
         )
-    if not place.count * DIRECTORY_RECORD.size <= place.size <= max_directory:
+    if not place.members * DIRECTORY_RECORD.size <= place.size <= max_directory:
         raise violation(
             "B6",
-            f"{place.count} members do not fit a directory of {place.size} bytes "
+            f"{place.members} members do not fit a directory of {place.size} bytes "
             f"(max_directory={max_directory})",
             offset=end,
         )
@@ -103,7 +103,7 @@ def _zip64_end_record(
         or needed > VERSION_NEEDED_ZIP64
         or disk != 0
         or directory_disk != 0
-        or count_here != place.count
+        or count_here != place.members
     ):
         raise _b4("the zip64 end record is malformed", start)
     sentinels = (SENTINEL_16, SENTINEL_32, SENTINEL_32)

@@ -6,7 +6,7 @@ whatever device that memory is. vkML's Tensor has the method.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -43,9 +43,7 @@ class VkmlEntry(Protocol):
         """Fill `buffer`, which has `storage_nbytes` bytes, with the whole storage."""
 
 
-@runtime_checkable
-class HasVkmlEntry(Protocol):
-    """An object that can be saved through its entry."""
-
-    def __vkml_entry__(self) -> VkmlEntry:
-        """Return the entry of this array."""
+def entry_of(value: object) -> VkmlEntry | None:
+    """Return the entry of an array that offers one."""
+    method = getattr(type(value), "__vkml_entry__", None)
+    return None if method is None else method(value)

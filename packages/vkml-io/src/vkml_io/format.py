@@ -26,7 +26,8 @@ LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 DIRECTORY_RECORD = struct.Struct("<4s6H3I5H2I")
 # signature, disk, directory's disk, members here, members, size, offset, comment length
 END_RECORD = struct.Struct("<4s4H2IH")
-# signature, record size, made by, needed, disk, directory's disk, members here, members, size, offset
+# signature, record size, made by, needed, disk, directory's disk, members here, members, size,
+# offset
 ZIP64_END_RECORD = struct.Struct("<4sQ2H2I4Q")
 # signature, disk, offset of the zip64 end record, disks
 ZIP64_LOCATOR = struct.Struct("<4sIQI")

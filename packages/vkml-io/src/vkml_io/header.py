@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from vkml_io.errors import UnsupportedVersionError, quoted, violation
 from vkml_io.format import (
     ALIGNMENTS,
-    DTYPE_NAMES,
     FORMAT_NAME,
     HEADER_MEMBER,
-    MAX_DIMENSIONS,
     VERSION,
 )
+from vkml_io.index import Index, IndexEntry
 from vkml_io.metadata import decode_metadata
 from vkml_io.names import member_of
 from vkml_io.strict_json import BareConstant, parse_json
@@ -27,28 +26,7 @@ if TYPE_CHECKING:
 
 _NAMED_AT_MOST = 3  # missing or extra members in one message
 
-_DTYPE = "|".join(sorted(set(DTYPE_NAMES.values())))
-_NUMBER = "(?:0|[1-9][0-9]{0,18})"
-# dtype, shape, byte of the data; then "F" for Fortran order and ">" for big-endian bytes
-_INDEX_ENTRY = re.compile(
-    rf"({_DTYPE}) ((?:{_NUMBER}(?:,{_NUMBER}){{0,{MAX_DIMENSIONS - 1}}})?) ({_NUMBER})(?: (F?>?))?"
-)
 _SHA256 = re.compile("[0-9a-f]{64}")
-
-
-class IndexEntry(NamedTuple):
-    """What the index says of one array, so that its own header need not be read."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    data_offset: int
-    fortran_order: bool = False
-    big_endian: bool = False
-
-    def __str__(self) -> str:
-        shape = ",".join(map(str, self.shape))
-        order = ("F" if self.fortran_order else "") + (">" if self.big_endian else "")
-        return f"{self.dtype} {shape} {self.data_offset}" + (f" {order}" if order else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +36,7 @@ class Header:
     version: int
     keys: tuple[str, ...]
     metadata: Metadata
-    index: tuple[IndexEntry, ...] | None
+    index: Index | None
     sha256: tuple[str, ...] | None
     align: int
     bare_constants: int  # NaN and infinities written as tokens that JSON does not have
@@ -113,11 +91,12 @@ def parse_header(data: bytes) -> Header:
             raise violation("C3", f"NaN or an infinity outside the metadata, in {quoted(field)}")
     decoded, bare_constants = decode_metadata(metadata)
     align = document.get("alignment")
+    index = document.get("index")
     return Header(
         version=version,
         keys=tuple(keys),
         metadata=decoded,
-        index=_parse_index(document.get("index"), len(keys)),
+        index=None if index is None else Index(index, len(keys)),
         sha256=_parse_sha256(document.get("sha256"), len(keys)),
         align=align if type(align) is int and align in ALIGNMENTS else ALIGNMENTS[0],
         bare_constants=bare_constants,
@@ -131,23 +110,6 @@ def check_member_set(keys: Sequence[str], names: set[str]) -> None:
         if found:
             shown = ", ".join(quoted(name) for name in sorted(found)[:_NAMED_AT_MOST])
             raise violation("C7", f"{len(found)} {what} member(s), against 'keys': {shown}")
-
-
-def _parse_index(value: Any, count: int) -> tuple[IndexEntry, ...] | None:  # Any: foreign JSON
-    if value is None:
-        return None
-    if not isinstance(value, list) or len(value) != count:
-        raise violation("C9", "'index' is not a list with one entry a key")
-    return tuple(_parse_index_entry(entry) for entry in value)
-
-
-def _parse_index_entry(entry: Any) -> IndexEntry:  # Any: foreign JSON
-    match = _INDEX_ENTRY.fullmatch(entry) if isinstance(entry, str) else None
-    if match is None or match[4] == "":
-        raise violation("C9", f"the index entry {quoted(str(entry))} is malformed")
-    dtype, shape, offset, order = match.groups(default="")
-    sizes = tuple(map(int, shape.split(","))) if shape else ()
-    return IndexEntry(dtype, sizes, int(offset), "F" in order, ">" in order)
 
 
 def _parse_sha256(value: Any, count: int) -> tuple[str, ...] | None:  # Any: foreign JSON

@@ -10,7 +10,7 @@ import numpy as np
 
 from vkml_io.archive import Archive
 from vkml_io.errors import naming
-from vkml_io.format import DEFLATED, Limits
+from vkml_io.format import Limits
 from vkml_io.names import member_of
 from vkml_io.npy import contiguous_strides
 from vkml_io.source import path_of
@@ -96,7 +96,7 @@ def list_entries(archive: Archive) -> tuple[Entry, ...]:
         else:
             place = archive.locate(key)
             dtype, shape = place.npy.dtype_name, place.npy.shape
-            offset = place.member_start if member.method == DEFLATED else place.data_start
+            offset = place.data_start
             fortran_order = place.npy.fortran_order
         itemsize = np.dtype(dtype).itemsize
         strides = contiguous_strides(shape, itemsize, fortran_order=fortran_order)

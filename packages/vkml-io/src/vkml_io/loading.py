@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from vkml_io.archive import Archive, ArrayPlace
+from vkml_io.archive import Archive
 from vkml_io.errors import StateMismatchError, naming, quoted
 from vkml_io.format import DEFLATED, Limits
 from vkml_io.reading import fill_array
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vkml_io.aliases import Array, Metadata, PathLike, Progress
+    from vkml_io.array_place import ArrayPlace
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from vkml_io.directory import Member, resolve_zip64
 from vkml_io.errors import CheckpointError, violation
@@ -20,6 +20,9 @@ from vkml_io.format import (
 
 if TYPE_CHECKING:
     from vkml_io.source import Source
+
+
+_LocalFields: TypeAlias = tuple[bytes, int, int, int, int, int, int, int, int, int, int]
 
 
 def build_local_header(member: Member, align: int) -> bytes:
@@ -64,10 +67,10 @@ def find_data(source: Source, member: Member, end: int, align: int) -> int:
     """
     expected = build_local_header(member, align)
     data_start = member.offset + len(expected)
-    if data_start + member.stored_size == end:
-        # Equal to what our writer makes: nothing is left to parse.
-        if source.read(member.offset, len(expected)) == expected:
-            return data_start
+    fits = data_start + member.stored_size == end
+    # Equal to what our writer makes: nothing is left to parse.
+    if fits and source.read(member.offset, len(expected)) == expected:
+        return data_start
     return _parse(source, member, end)
 
 
@@ -76,8 +79,9 @@ def _parse(source: Source, member: Member, end: int) -> int:
     raw_name = member.name.encode("utf-8")
     head_length = LOCAL_HEADER.size + len(raw_name)
     head = source.read(member.offset, head_length)
+    fields: _LocalFields = LOCAL_HEADER.unpack_from(head)
     signature, needed, flags, method, _, _, crc32, stored_size, size, name_length, extra_length = (
-        LOCAL_HEADER.unpack_from(head)
+        fields
     )
     if signature != LOCAL_SIGNATURE:
         raise _b16(member, "there is no local header where the directory points")

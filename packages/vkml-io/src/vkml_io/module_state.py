@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from vkml_io.archive import Archive, ArrayPlace
+from vkml_io.archive import Archive
 from vkml_io.errors import CheckpointError, StateMismatchError, naming, quoted
 from vkml_io.format import Limits
 from vkml_io.loading import Checkpoint
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from vkml_io.aliases import Array, PathLike, Progress
+    from vkml_io.array_place import ArrayPlace
 
 _SHOWN_AT_MOST = 20  # problems in one message
 
@@ -146,7 +147,7 @@ def load_module(
                 places[name] = archive.locate(key)
                 problems += _fit_problems(name, places[name], targets[name], cast)
         if verify:
-            problems += _damaged(archive, places)
+            problems += _damaged(archive, keys, places)
         problems += _tie_problems(archive, places, targets)
         if problems:
             raise StateMismatchError(_report(problems))
@@ -178,12 +179,14 @@ def _fit_problems(name: str, place: ArrayPlace, target: Any, cast: Casting) -> l
     return problems
 
 
-def _damaged(archive: Archive, places: Mapping[str, ArrayPlace]) -> list[str]:
+def _damaged(
+    archive: Archive, keys: Mapping[str, str], places: Mapping[str, ArrayPlace]
+) -> list[str]:
     """Return what is wrong with the bytes of the arrays, none of which are kept."""
     problems = []
-    for place in places.values():
+    for name, place in places.items():
         try:
-            for values in scan_values(archive, place, archive.sha256_of(place)):
+            for values in scan_values(archive, place, archive.sha256_of(keys[name])):
                 check_bools(place, values)
         except CheckpointError as error:
             if error.code == "E1":

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Callable
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,11 +18,18 @@ if TYPE_CHECKING:
     from vkml_io.aliases import Array
 
 _MAGIC = b"\x93NUMPY"
-# Of each version: how the length of the header text is written.
-_LENGTH_FIELD = {(1, 0): struct.Struct("<H"), (2, 0): struct.Struct("<I"), (3, 0): struct.Struct("<I")}  # fmt: skip
+# How the length of the header text is written, by what comes before it.
+_LENGTH_FIELD = {
+    _MAGIC + b"\x01\x00": struct.Struct("<H"),
+    _MAGIC + b"\x02\x00": struct.Struct("<I"),
+    _MAGIC + b"\x03\x00": struct.Struct("<I"),
+}
+_VERSION_1 = _MAGIC + b"\x01\x00"
 LONGEST_PREFIX = len(_MAGIC) + 2 + 4  # magic, version, length
 _PADDED_TO = 64  # NumPy pads its header so that the data is aligned
 _GROWTH_DIGITS = 21  # NumPy leaves room for the axis along which a file may be appended to
+
+_MOST_DIGITS = 19  # of one axis; no memory has more, and int() needs no limit of its own
 
 # The spelling of NumPy itself; everything else is refused.
 _HEADER_TEXT = re.compile(
@@ -36,16 +43,20 @@ _LITERAL_DICT = re.compile(rf"\{{(?:'[^']*': (?:{_LITERAL}|{_SEQUENCE})(?:, ?|(?
 _DESCR = re.compile(r"'descr': ('[^']*'|[^,]*)")
 
 
-_Violation: TypeAlias = Callable[[str, str], CheckpointError]  # (code, message)
-
-
-class NpyHeader(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NpyHeader:
     """What the header of a `.npy` array says."""
 
     descr: str
     shape: tuple[int, ...]
     fortran_order: bool
     size: int  # of the header itself, in bytes
+    nbytes: int  # of the values
+
+    @property
+    def dtype(self) -> np.dtype[Any]:  # Any: one of the 25
+        """The dtype, with its byte order."""
+        return np.dtype(self.descr)
 
     @property
     def dtype_name(self) -> str:
@@ -53,25 +64,21 @@ class NpyHeader(NamedTuple):
         return DTYPE_NAMES[self.descr]
 
     @property
-    def nbytes(self) -> int:
-        """The size of the array in bytes."""
-        return math.prod(self.shape) * np.dtype(self.descr).itemsize
-
-    @property
     def strides(self) -> tuple[int, ...]:
         """The strides of the array in bytes."""
-        itemsize = np.dtype(self.descr).itemsize
+        itemsize = self.dtype.itemsize
         return contiguous_strides(self.shape, itemsize, fortran_order=self.fortran_order)
 
-    def view(self, buffer: memoryview | bytes | bytearray, offset: int) -> Array:
+    def view(self, buffer: memoryview, offset: int) -> Array:
         """Return the array in `buffer`, without a copy."""
-        order = "F" if self.fortran_order else "C"
-        return np.ndarray(self.shape, np.dtype(self.descr), buffer, offset, order=order)
+        order: Literal["F", "C"] = "F" if self.fortran_order else "C"
+        return np.ndarray(self.shape, self.dtype, buffer, offset, order=order)
 
     def empty(self) -> Array:
         """Return a fresh array, not filled."""
-        order = "F" if self.fortran_order else "C"
-        return np.empty(self.shape, np.dtype(self.descr), order=order)
+        order: Literal["F", "C"] = "F" if self.fortran_order else "C"
+        array: Array = np.empty(self.shape, self.dtype, order=order)
+        return array
 
 
 def contiguous_strides(
@@ -92,28 +99,25 @@ def build_npy_header(descr: str, shape: tuple[int, ...], fortran_order: bool) ->
     if shape:
         growing = shape[-1 if fortran_order else 0]
         text += " " * (_GROWTH_DIGITS - len(str(growing)))
-    prefix_size = len(_MAGIC) + 2 + 2
-    padding = -(prefix_size + len(text) + 1) % _PADDED_TO
-    text += " " * padding + "\n"
-    return _MAGIC + bytes((1, 0)) + _LENGTH_FIELD[1, 0].pack(len(text)) + text.encode("ascii")
+    field = _LENGTH_FIELD[_VERSION_1]
+    text += " " * (-(len(_VERSION_1) + field.size + len(text) + 1) % _PADDED_TO) + "\n"
+    return _VERSION_1 + field.pack(len(text)) + text.encode("ascii")
 
 
-def npy_header_size(prefix: bytes, member: str, member_size: int, offset: int | None) -> int:
+def npy_header_size(prefix: bytes, member_size: int) -> int:
     """Return the size of the header that starts with `prefix` (D1, D2).
 
     `prefix` are the first `LONGEST_PREFIX` bytes of the member, or all of them.
     """
-    fail: _Violation = partial(violation, member=member, offset=offset)
-    version = (prefix[6], prefix[7]) if len(prefix) > len(_MAGIC) + 1 else None
-    if prefix[: len(_MAGIC)] != _MAGIC or version not in _LENGTH_FIELD:
-        raise fail("D1", "this is no .npy array of version 1.0, 2.0 or 3.0")
-    field = _LENGTH_FIELD[version]
+    field = _LENGTH_FIELD.get(prefix[: len(_MAGIC) + 2])
+    if field is None:
+        raise violation("D1", "this is no .npy array of version 1.0, 2.0 or 3.0")
     start = len(_MAGIC) + 2 + field.size
     if len(prefix) < start:
-        raise fail("D2", "the member ends inside its header")
-    (length,) = field.unpack_from(prefix, len(_MAGIC) + 2)
+        raise violation("D2", "the member ends inside its header")
+    length: int = field.unpack_from(prefix, len(_MAGIC) + 2)[0]
     if length > MAX_NPY_HEADER or start + length > member_size:
-        raise fail(
+        raise violation(
             "D2",
             f"a header of {length} bytes; at most {MAX_NPY_HEADER} and the member's own "
             f"{member_size} are allowed",
@@ -121,50 +125,51 @@ def npy_header_size(prefix: bytes, member: str, member_size: int, offset: int | 
     return start + length
 
 
-def parse_npy_header(
-    header: bytes, member: str, member_size: int, offset: int | None = None
-) -> NpyHeader:
-    """Return what `header` says, after checks D3 to D6. It is whole (see `npy_header_size`)."""
-    fail: _Violation = partial(violation, member=member, offset=offset)
-    start = len(_MAGIC) + 2 + _LENGTH_FIELD[header[6], header[7]].size
+@lru_cache(maxsize=1024)  # a model repeats a few headers; a failure is never remembered
+def parse_npy_header(header: bytes) -> NpyHeader:
+    """Return what a whole header says, after checks D3 to D5 (see `npy_header_size`)."""
+    start = len(_MAGIC) + 2 + _LENGTH_FIELD[header[: len(_MAGIC) + 2]].size
     text = header[start:].decode("latin-1")
     match = _HEADER_TEXT.fullmatch(text)
     if match is None or match[1] not in DTYPE_NAMES:
-        raise _malformed(text, fail)
+        raise _malformed(text)
     descr, fortran_order, shape_text = match.groups()
-    lengths = shape_text.strip("()").rstrip(",")
-    # Nineteen digits are more than any dimension has, and keep int() away from its own limit.
-    if any(len(length) > 19 for length in lengths.split(", ")):
-        raise fail("D5", f"the shape {shape_text[:80]} is larger than any memory")
-    shape = tuple(map(int, lengths.split(", "))) if lengths else ()
-    if len(shape) > MAX_DIMENSIONS:
-        raise fail("D4", f"{len(shape)} dimensions; at most {MAX_DIMENSIONS} are read")
-    found = NpyHeader(descr, shape, fortran_order == "True", len(header))
-    check_array_size(descr, shape, fail)
-    if found.size + found.nbytes != member_size:
-        raise fail(
+    lengths = [length for length in shape_text.strip("()").rstrip(",").split(", ") if length]
+    if len(lengths) > MAX_DIMENSIONS:
+        raise violation("D4", f"{len(lengths)} dimensions; at most {MAX_DIMENSIONS} are read")
+    if max(map(len, lengths), default=0) > _MOST_DIGITS:
+        raise violation("D5", f"the shape {shape_text[:80]} is larger than any memory")
+    shape = tuple(map(int, lengths))
+    check_array_size(descr, shape)
+    nbytes = math.prod(shape) * np.dtype(descr).itemsize
+    return NpyHeader(descr, shape, fortran_order == "True", len(header), nbytes)
+
+
+def check_member_size(header: NpyHeader, member_size: int) -> None:
+    """Refuse a member that is shorter or longer than its header says (D6)."""
+    if header.size + header.nbytes != member_size:
+        raise violation(
             "D6",
-            f"a {descr} array of shape {shape} has {found.nbytes} bytes, "
-            f"and {member_size - found.size} follow its header",
+            f"a {header.descr} array of shape {header.shape} has {header.nbytes} bytes, and "
+            f"{member_size - header.size} follow its header",
         )
-    return found
 
 
-def check_array_size(descr: str, shape: tuple[int, ...], fail: _Violation) -> None:
+def check_array_size(descr: str, shape: tuple[int, ...]) -> None:
     """Refuse a shape that no memory can hold (D5); zero-size arrays too, as NumPy does."""
     size = math.prod(max(length, 1) for length in shape) * np.dtype(descr).itemsize
     if size > MAX_ARRAY_BYTES:
-        raise fail("D5", f"the shape {shape} of {descr} is larger than any memory")
+        raise violation("D5", f"the shape {shape} of {descr} is larger than any memory")
 
 
-def _malformed(text: str, fail: _Violation) -> CheckpointError:
+def _malformed(text: str) -> CheckpointError:
     """Return the error for a header that is not in NumPy's spelling."""
     descr = _DESCR.search(text)
     named = descr[1].strip("'") if descr else ""
-    if descr is None or named not in DTYPE_NAMES or not _LITERAL_DICT.fullmatch(text):
-        return fail(
+    if named not in DTYPE_NAMES or not _LITERAL_DICT.fullmatch(text):
+        return violation(
             "D3",
             f"the header is not in NumPy's spelling, or its dtype {quoted(named)} is not one of "
             "the 25 of this format; object and text arrays are never read",
         )
-    return fail("D4", f"the fields of the header are not right: {quoted(text.strip())}")
+    return violation("D4", f"the fields of the header are not right: {quoted(text.strip())}")

@@ -25,23 +25,21 @@ _LONGEST_TRANSFER = 2**30
 _MOST_BUFFERS = 1024
 
 
-def read_at(file_descriptor: int, buffers: Sequence[memoryview], offset: int) -> int:
-    """Fill `buffers` with the bytes from `offset` on; return how many there were."""
-    done = 0
-    waiting = [buffer for buffer in buffers if buffer.nbytes]
-    while waiting:
-        count = _read_some(file_descriptor, [b[:_LONGEST_TRANSFER] for b in waiting], offset + done)
+def read_at(file_descriptor: int, buffer: memoryview, offset: int) -> int:
+    """Fill `buffer` with the bytes from `offset` on; return how many there were."""
+    done, size = 0, buffer.nbytes
+    while done < size:
+        count = _read_some(file_descriptor, buffer[done : done + _LONGEST_TRANSFER], offset + done)
         if count == 0:
             break
         done += count
-        waiting = _rest(waiting, count)
     return done
 
 
 def write_at(file_descriptor: int, buffers: Sequence[Buffer], offset: int) -> int:
     """Write all `buffers`, one after the other, from `offset` on; return the number of bytes."""
     done = 0
-    waiting = [view for view in map(memoryview, buffers) if view.nbytes]
+    waiting = [memoryview(buffer) for buffer in buffers if len(buffer)]
     while waiting:
         count = _write_some(file_descriptor, waiting[:_MOST_BUFFERS], offset + done)
         done += count
@@ -80,12 +78,12 @@ def sync_folder(folder: Path) -> None:
         os.close(file_descriptor)
 
 
-def _read_some(file_descriptor: int, buffers: list[memoryview], offset: int) -> int:
+def _read_some(file_descriptor: int, buffer: memoryview, offset: int) -> int:
     if hasattr(os, "preadv"):
-        return os.preadv(file_descriptor, list(_within_one_call(buffers)), offset)
+        return os.preadv(file_descriptor, [buffer], offset)
     os.lseek(file_descriptor, offset, os.SEEK_SET)
-    data = os.read(file_descriptor, buffers[0].nbytes)
-    buffers[0][: len(data)] = data
+    data = os.read(file_descriptor, buffer.nbytes)
+    buffer[: len(data)] = data
     return len(data)
 
 
@@ -99,7 +97,8 @@ def _write_some(file_descriptor: int, buffers: list[memoryview], offset: int) ->
 
 def _within_one_call(buffers: list[memoryview]) -> list[memoryview]:
     """Return as many leading buffers as one call can move; the first may be cut."""
-    taken, size = [], 0
+    taken: list[memoryview] = []
+    size = 0
     for buffer in islice(buffers, _MOST_BUFFERS):
         if taken and size + buffer.nbytes > _LONGEST_TRANSFER:
             break

@@ -108,7 +108,7 @@ class CheckpointReader(Mapping[str, Array]):
             archive.check_layout()
             for key in self:
                 place = archive.locate(key)
-                for values in scan_values(archive, place, archive.sha256_of(place)):
+                for values in scan_values(archive, place, archive.sha256_of(key)):
                     check_bools(place, values)
             archive.source.check_unchanged()
 
@@ -129,7 +129,7 @@ class CheckpointReader(Mapping[str, Array]):
         )
 
 
-def open(  # noqa: A001  # as in `gzip.open`: used as `vkml_io.open`
+def open(  # as in `gzip.open`: used as `vkml_io.open`
     file: PathLike | BinaryIO,
     *,
     mmap: bool | Literal["c"] = True,

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vkml_io.aliases import Array
-    from vkml_io.archive import Archive, ArrayPlace
+    from vkml_io.archive import Archive
+    from vkml_io.array_place import ArrayPlace
 
 
 def read_array(archive: Archive, place: ArrayPlace, *, verify: bool) -> Array:
@@ -38,7 +39,7 @@ def fill_array(archive: Archive, place: ArrayPlace, array: Array, *, verify: boo
     if place.member.method == DEFLATED:
         _fill_from_chunks(archive, place, buffer)
     else:
-        archive.source.read_into([buffer], place.data_start)
+        archive.source.read_into(buffer, place.data_start)
     if verify:
         check_crc(place.member, zlib.crc32(buffer, zlib.crc32(place.npy_bytes)))
     check_bools(place, target)
@@ -49,7 +50,7 @@ def fill_array(archive: Archive, place: ArrayPlace, array: Array, *, verify: boo
 def array_bytes(array: Array) -> memoryview:
     """Return the memory of a contiguous array, in either order, as bytes."""
     flat = array.reshape(-1, order="A" if array.flags.c_contiguous else "F")
-    return memoryview(flat.view(np.uint8)).cast("B") if flat.nbytes else memoryview(bytearray())
+    return flat.view(np.uint8).data if flat.nbytes else memoryview(bytearray())
 
 
 def scan_values(archive: Archive, place: ArrayPlace, sha256: str | None) -> Iterator[Array]:

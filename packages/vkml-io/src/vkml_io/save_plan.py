@@ -17,7 +17,8 @@ from vkml_io.format import (
     STORED,
     Limits,
 )
-from vkml_io.header import IndexEntry, encode_header
+from vkml_io.header import encode_header
+from vkml_io.index import IndexEntry
 from vkml_io.local_header import build_local_header
 from vkml_io.metadata import encode_metadata
 from vkml_io.names import member_of, name_problem
@@ -89,7 +90,7 @@ def _plan_array(key: str, given: Any) -> PlannedArray:  # Any: whatever np.asarr
             "B10", f"{quoted(key)} cannot be a key: as a file name {problem}", member=member
         )
     value = as_value(key, given)
-    check_array_size(value.descr, value.shape, lambda c, m: violation(c, m, member=member))
+    check_array_size(value.descr, value.shape)
     header = build_npy_header(value.descr, value.shape, value.fortran_order)
     return PlannedArray(key, value, header)
 

@@ -14,7 +14,8 @@ from vkml_io.reading import check_bools, read_array
 
 if TYPE_CHECKING:
     from vkml_io.aliases import Array
-    from vkml_io.archive import Archive, ArrayPlace
+    from vkml_io.archive import Archive
+    from vkml_io.array_place import ArrayPlace
 
 
 def read_slice(archive: Archive, place: ArrayPlace, index: object) -> Array:
@@ -29,7 +30,7 @@ def read_slice(archive: Archive, place: ArrayPlace, index: object) -> Array:
         return np.empty(part.shape, part.dtype)
     low, high = byte_bounds(part)
     buffer = bytearray(high - low)
-    archive.source.read_into([memoryview(buffer)], place.data_start + low - _address(whole))
+    archive.source.read_into(memoryview(buffer), place.data_start + low - _address(whole))
     first = _address(part) - low  # not 0 where a stride is negative
     result: Array = np.ndarray(part.shape, part.dtype, buffer, first, part.strides).copy()
     check_bools(place, result)

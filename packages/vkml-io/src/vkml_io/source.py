@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from vkml_io.aliases import PathLike
 
 # One read of the end of the file brings the directory and vkml.json of most checkpoints.
-_TAIL_SIZE = 2**18
+_WINDOW = 2**18
+_SMALL = 2**15  # bytes, what is read through that window
+_NEAR = 2**14  # bytes between two reads that count as neighbours
 
 
 class Source:
@@ -31,32 +33,47 @@ class Source:
 
     def __init__(self, file: PathLike | BinaryIO, limits: Limits) -> None:
         self.path = path_of(file)
+        self.size = 0
         self._descriptor = _open(file, limits)
         try:
             self._status = os.fstat(self._descriptor)
             self.size = self._status.st_size
             self._check(limits)
-            tail_size = min(self.size, _TAIL_SIZE)
-            self._tail_start = self.size - tail_size
-            self._tail = b""
-            self._tail = self.read(self._tail_start, tail_size)
+            tail = min(self.size, _WINDOW)
+            self._window = (self.size, b"")
+            self._window = (self.size - tail, self._read(self.size - tail, tail))
         except BaseException:
             self.close()
             raise
 
     def read(self, offset: int, size: int) -> bytes:
         """Return exactly `size` bytes. The caller has compared them with the file's size."""
-        start = offset - self._tail_start
-        if start >= 0 and self._tail:
-            return self._tail[start : start + size]
+        window_start, window = self._window
+        start = offset - window_start
+        if 0 <= start <= len(window) - size:
+            return window[start : start + size]
+        if size > _SMALL:
+            return self._read(offset, size)
+        # Small members are read one after the other: close behind the last read, more is taken.
+        near = 0 <= start <= len(window) + _NEAR
+        window = self._read(offset, min(_WINDOW, self.size - offset) if near else size)
+        self._window = (offset, window)
+        return window[:size]
+
+    def read_into(self, buffer: memoryview, offset: int) -> None:
+        """Fill a writable byte buffer with the bytes from `offset` on."""
+        if buffer.nbytes <= _SMALL:
+            buffer[:] = self.read(offset, buffer.nbytes)
+        else:
+            self._fill(buffer, offset)
+
+    def _read(self, offset: int, size: int) -> bytes:
         buffer = bytearray(size)
-        self.read_into([memoryview(buffer)], offset)
+        self._fill(memoryview(buffer), offset)
         return bytes(buffer)
 
-    def read_into(self, buffers: list[memoryview], offset: int) -> None:
-        """Fill writable byte buffers, one after the other, from `offset` on."""
-        wanted = sum(buffer.nbytes for buffer in buffers)
-        if platform.read_at(self._opened(), buffers, offset) != wanted:
+    def _fill(self, buffer: memoryview, offset: int) -> None:
+        if platform.read_at(self._opened(), buffer, offset) != buffer.nbytes:
             raise violation("E1", "the file became shorter while it was read; fetch it again")
 
     def map(self, access: Literal["r", "c"]) -> mmap.mmap:
@@ -77,6 +94,7 @@ class Source:
 
     def close(self) -> None:
         """Close the descriptor. May be called twice."""
+        self._window = (self.size, b"")
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from vkml_io.entry import HasVkmlEntry
+from vkml_io.entry import entry_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -42,8 +42,8 @@ def memory_identity(target: Any) -> Hashable:
     """Return a token that is equal for tensors that are the same memory seen in the same way."""
     if isinstance(target, np.ndarray):
         return (target.__array_interface__["data"][0], target.shape, target.strides)
-    if isinstance(target, HasVkmlEntry):
-        entry = target.__vkml_entry__()
+    entry = entry_of(target)
+    if entry is not None:
         return (entry.storage, entry.offset, entry.shape, entry.strides)
     if _of_torch(target):
         return (str(target.device), target.data_ptr(), tuple(target.shape), target.stride())

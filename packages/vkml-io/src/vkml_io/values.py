@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from vkml_io.entry import HasVkmlEntry, VkmlEntry
+from vkml_io.entry import VkmlEntry, entry_of
 from vkml_io.errors import quoted, violation
 from vkml_io.format import DTYPE_NAMES, MAX_DIMENSIONS
 from vkml_io.names import member_of
@@ -42,7 +42,7 @@ class StorageCache:
         if self._bytes is None or self._token != entry.storage:
             self._bytes = None  # freed before the next one is made: one storage at a time
             storage: Array = np.empty(entry.storage_nbytes, np.uint8)
-            entry.read_into(memoryview(storage))
+            entry.read_into(storage.data)
             self._token, self._bytes = entry.storage, storage
         return self._bytes
 
@@ -57,8 +57,9 @@ def as_value(key: str, given: Any) -> Value:  # Any: whatever np.asarray takes
     CheckpointError
         It has too many dimensions.
     """
-    if isinstance(given, HasVkmlEntry):
-        return _from_entry(key, given.__vkml_entry__())
+    entry = entry_of(given)
+    if entry is not None:
+        return _from_entry(key, entry)
     if isinstance(given, np.ma.MaskedArray):
         raise TypeError(
             f"{quoted(key)} is a masked array, and the mask would be lost; save `.filled()` of it"

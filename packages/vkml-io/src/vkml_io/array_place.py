@@ -1,0 +1,86 @@
+"""Where one array lies in the file, and what it is (D1 to D6, D11)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from vkml_io.contents import chunks
+from vkml_io.errors import CheckpointError, violation
+from vkml_io.format import DEFLATED, HEADER_MEMBER
+from vkml_io.index import IndexEntry
+from vkml_io.npy import (
+    LONGEST_PREFIX,
+    NpyHeader,
+    check_member_size,
+    npy_header_size,
+    parse_npy_header,
+)
+
+if TYPE_CHECKING:
+    from vkml_io.directory import Member
+    from vkml_io.source import Source
+
+_USUAL_NPY_HEADER = 128  # bytes, up to a few dimensions
+
+
+class ArrayPlace(NamedTuple):
+    """Where one array lies in the file, and what it is."""
+
+    member: Member
+    member_start: int  # of the member's own bytes, packed or not
+    npy: NpyHeader
+    npy_bytes: bytes  # the header itself, which the CRC covers too
+
+    @property
+    def data_start(self) -> int:
+        """Where the values begin; of a packed array, where its deflate stream begins."""
+        if self.member.method == DEFLATED:
+            return self.member_start
+        return self.member_start + self.npy.size
+
+
+def place_array(source: Source, member: Member, start: int, index: IndexEntry | None) -> ArrayPlace:
+    """Return the place of the array in `member`, whose bytes begin at `start`."""
+    try:
+        raw = _read_header(source, member, start)
+        npy = parse_npy_header(raw)
+        check_member_size(npy, member.size)
+        place = ArrayPlace(member, start, npy, raw)
+        if index is not None:
+            _check_index(index, place)
+    except CheckpointError as error:
+        error.member, error.offset = member.name, start
+        raise
+    return place
+
+
+def _read_header(source: Source, member: Member, start: int) -> bytes:
+    if member.method == DEFLATED:
+        return _inflate_header(source, member, start)
+    guess = source.read(start, min(member.size, _USUAL_NPY_HEADER))
+    size = npy_header_size(guess[:LONGEST_PREFIX], member.size)
+    return guess[:size] if size <= len(guess) else source.read(start, size)
+
+
+def _inflate_header(source: Source, member: Member, start: int) -> bytes:
+    """Return the header of a packed array; `npy_header_size` bounds how much is unpacked."""
+    unpacked = b""
+    wanted = LONGEST_PREFIX
+    for piece in chunks(source, member, start):
+        unpacked += piece
+        if len(unpacked) >= LONGEST_PREFIX:
+            wanted = npy_header_size(unpacked[:LONGEST_PREFIX], member.size)
+        if len(unpacked) >= wanted:
+            return unpacked[:wanted]
+    return unpacked[: npy_header_size(unpacked, member.size)]
+
+
+def _check_index(index: IndexEntry, place: ArrayPlace) -> None:
+    npy = place.npy
+    big_endian = npy.descr[0] == ">"
+    found = (npy.dtype_name, npy.shape, place.data_start, npy.fortran_order, big_endian)
+    if index != found:
+        raise violation(
+            "D11",
+            f"the index of {HEADER_MEMBER} says '{index}', and the array is '{IndexEntry(*found)}'",
+        )
