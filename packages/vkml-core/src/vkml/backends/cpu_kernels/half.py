@@ -42,14 +42,15 @@ def through_float32(cast_back: int = 1) -> Callable[[Callable[P, R]], Callable[P
     def decorate(kernel: Callable[P, R]) -> Callable[P, R]:
         @wraps(kernel)
         def run(*args: P.args, **kwargs: P.kwargs) -> R:
-            dtype = cast("NDArray[Any]", args[0]).dtype
+            first: Any = args[0]  # a ParamSpec does not say that it is an array
+            dtype = first.dtype
             # One look at the item size keeps the common case at a tenth of a microsecond.
             if dtype.itemsize != 2 or not is_half(dtype):
                 return kernel(*args, **kwargs)
             wide = cast("Callable[..., Any]", kernel)
             results = wide(*[widen(operand) for operand in args], **kwargs)
             if not isinstance(results, tuple):
-                return cast("R", _narrow(results, dtype))
+                return cast("R", _narrow(results, dtype) if cast_back else results)
             narrowed = [_narrow(result, dtype) for result in results[:cast_back]]
             return cast("R", (*narrowed, *results[cast_back:]))
 
