@@ -64,6 +64,7 @@ from vkml.ops.limits import *
 from vkml.ops.movement import *
 from vkml.ops.reduction import *
 from vkml.ops.rounding import *
+from vkml.ops.slicing import *
 from vkml.ops.strided import *
 from vkml.ops.trigonometric import *
 from vkml.storage import Storage

@@ -12,10 +12,12 @@ from vkml.ops import (
     creation,
     exponential,
     inplace,
+    item_access,
     limits,
     movement,
     reduction,
     rounding,
+    slicing,
     strided,
     trigonometric,
 )
@@ -32,6 +34,7 @@ FAMILIES: Final[tuple[ModuleType, ...]] = (
     comparison,
     reduction,
     movement,
+    slicing,
     strided,
 )
 """The modules of operations, in the order of the reference."""
@@ -39,3 +42,4 @@ FAMILIES: Final[tuple[ModuleType, ...]] = (
 for _family in FAMILIES:
     FUNCTIONS.update({name: getattr(_family, name) for name in _family.__all__})
 FUNCTIONS.update(inplace.METHODS)
+FUNCTIONS.update(item_access.ITEM_ACCESS)
