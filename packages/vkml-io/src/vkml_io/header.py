@@ -83,6 +83,8 @@ def parse_header(data: bytes) -> Header:
         raise violation("C6", "'keys' is not a list of strings")
     if len(set(keys)) != len(keys):
         raise violation("C6", "a key is listed twice")
+    if "" in keys:
+        raise violation("C6", "a key is empty")
     metadata = document.get("metadata")
     if not isinstance(metadata, dict):
         raise violation("C6", "'metadata' is not an object")

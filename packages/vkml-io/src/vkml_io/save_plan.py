@@ -83,6 +83,8 @@ def plan_save(
 def _plan_array(key: str, given: Any) -> PlannedArray:  # Any: whatever np.asarray takes
     if not isinstance(key, str):
         raise TypeError(f"keys must be str, not {type(key).__name__} ({quoted(repr(key))})")
+    if not key:
+        raise violation("C6", "a key is empty")
     member = member_of(key)
     problem = name_problem(member)
     if problem is not None:
