@@ -24,9 +24,16 @@ def _all_ones(mask: NDArray[np.bool_]) -> NDArray[np.int8]:
     return bits
 
 
-def keep(mask: NDArray[np.bool_], values: NDArray[Any], out: NDArray[Any]) -> None:
-    """Write `values` to `out` where the mask holds, and 0 elsewhere."""
-    np.bitwise_and(_bits(values), _all_ones(mask), out=_bits(out))
+def keep_positive(signs: NDArray[Any], values: NDArray[Any], out: NDArray[Any]) -> None:
+    """Write `values` to `out` except where `signs` <= 0, and 0 there; NaN counts as positive."""
+    bits = _bits(np.maximum(signs, signs.dtype.type(0)))
+    # A float above 0 is an integer above 0 once its sign is off (that of NaN, or of -0.0). The
+    # sign of the negated integer, spread by the shift, is the mask: no comparison, no conversion.
+    limits = np.iinfo(bits.dtype)
+    bits &= bits.dtype.type(limits.max)
+    np.negative(bits, out=bits)
+    bits >>= bits.dtype.type(limits.bits - 1)
+    np.bitwise_and(_bits(values), bits, out=_bits(out))
 
 
 def choose(mask: NDArray[np.bool_], values: NDArray[Any], out: NDArray[Any]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from vkml.backends.cpu_kernels.blocks import ones, row_blocks
 from vkml.backends.cpu_kernels.half import through_float32
+from vkml.backends.cpu_kernels.row_broadcast import apply_to_rows, outer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +28,11 @@ def _as_rows(x: NDArray[Any], normalized_ndim: int) -> NDArray[Any]:
     """Return x as a matrix whose rows are what is normalized together."""
     split = x.ndim - normalized_ndim
     return x.reshape(prod(x.shape[:split]), prod(x.shape[split:]))
+
+
+def _scratch(blocks: list[slice], rows: NDArray[Any]) -> NDArray[Any]:
+    """Return a matrix with the size of the largest block, which is the first."""
+    return np.empty(rows[blocks[0]].shape if blocks else (0, rows.shape[1]), rows.dtype)
 
 
 def _statistics_shape(x: NDArray[Any], normalized_ndim: int) -> tuple[int, ...]:
@@ -49,10 +55,12 @@ def layer_norm(
     averaging = ones(size, rows.dtype) * rows.dtype.type(1.0 / max(size, 1))
     scale = None if weight is None else weight.reshape(-1)
     shift = None if bias is None else bias.reshape(-1)
-    for block in row_blocks(count, size):
-        centred, block_mean = y[block], mean[block]
+    blocks = list(row_blocks(count, size))
+    scratch = _scratch(blocks, rows)
+    for block in blocks:
+        centred, block_mean, work = y[block], mean[block], scratch[: block.stop - block.start]
         np.matmul(rows[block], averaging, out=block_mean)
-        np.subtract(rows[block], block_mean[:, None], out=centred)
+        apply_to_rows(np.subtract, rows[block], block_mean, centred, work)
         residual = np.matmul(centred, averaging)
         variance = np.vecdot(centred, centred)
         variance /= size
@@ -63,9 +71,10 @@ def layer_norm(
         if (np.abs(residual) > RESIDUAL_LIMIT * variance).any():
             centred -= residual[:, None]
             block_mean += residual
-        centred *= block_rstd[:, None]
-        if scale is not None:
-            centred *= scale
+        if scale is None:
+            apply_to_rows(np.multiply, centred, block_rstd, centred, work)
+        else:
+            centred *= outer(block_rstd, scale, work)
         if shift is not None:
             centred += shift
     statistics = _statistics_shape(x, normalized_ndim)
@@ -86,33 +95,34 @@ def layer_norm_backward(
     upstream, rows = _as_rows(g, normalized_ndim), _as_rows(x, normalized_ndim)
     count, size = rows.shape
     parameter_shape = x.shape[x.ndim - normalized_ndim :]
-    row_mean, row_rstd = mean.reshape(-1, 1), rstd.reshape(-1, 1)
-    averaging = ones(size, rows.dtype) if weight is None else weight.reshape(-1)
-    averaging = averaging * rows.dtype.type(1.0 / max(size, 1))
+    row_mean, row_rstd = mean.reshape(-1), rstd.reshape(-1)
+    factors = ones(size, rows.dtype) if weight is None else weight.reshape(-1)
+    averaging = factors * rows.dtype.type(1.0 / max(size, 1))
     dx = np.empty(rows.shape, rows.dtype) if needs[0] else None
     dweight = np.zeros(size, rows.dtype) if needs[1] else None
     dbias = np.zeros(size, rows.dtype) if needs[2] else None
     blocks = list(row_blocks(count, size))
-    scratch = np.empty((2, *rows[blocks[0]].shape) if blocks else (2, 0, size), rows.dtype)
+    first_scratch, second_scratch = _scratch(blocks, rows), _scratch(blocks, rows)
     for block in blocks:
         block_g, block_rstd = upstream[block], row_rstd[block]
+        centred, work = (a[: len(block_g)] for a in (first_scratch, second_scratch))
         if dbias is not None:
-            dbias += np.matmul(ones(block_g.shape[0], rows.dtype), block_g)
+            dbias += np.matmul(ones(len(block_g), rows.dtype), block_g)
         if dx is None and dweight is None:
             continue
-        centred = np.subtract(rows[block], row_mean[block], out=scratch[0, : block_g.shape[0]])
-        product = np.multiply(block_g, centred, out=scratch[1, : block_g.shape[0]])
+        apply_to_rows(np.subtract, rows[block], row_mean[block], centred, work)
+        product = np.multiply(block_g, centred, out=work)
         if dweight is not None:
-            dweight += np.matmul(block_rstd[:, 0], product)
+            dweight += np.matmul(block_rstd, product)
         if dx is not None:
             # Both averages are products with weight / size: no weighted copy is summed.
-            centred *= np.matmul(product, averaging)[:, None] * block_rstd**2
-            centred += np.matmul(block_g, averaging)[:, None]
-            weighted = block_g
-            if weight is not None:
-                weighted = np.multiply(block_g, weight.reshape(-1), out=product)
-            block_dx = np.subtract(weighted, centred, out=dx[block])
-            block_dx *= block_rstd
+            slope = np.matmul(product, averaging) * block_rstd**3
+            offset = np.matmul(block_g, averaging) * block_rstd
+            block_dx = outer(block_rstd, factors, dx[block])
+            block_dx *= block_g
+            apply_to_rows(np.multiply, centred, slope, centred, work)
+            block_dx -= centred
+            apply_to_rows(np.subtract, block_dx, offset, block_dx, work)
     return (
         None if dx is None else dx.reshape(x.shape),
         None if dweight is None else dweight.reshape(parameter_shape),
@@ -160,7 +170,7 @@ def rms_norm_backward(
     dx = np.empty(rows.shape, rows.dtype) if needs[0] else None
     dweight = np.zeros(size, rows.dtype) if needs[1] else None
     blocks = list(row_blocks(count, size))
-    scratch = np.empty(rows[blocks[0]].shape if blocks else (0, size), rows.dtype)
+    scratch = _scratch(blocks, rows)
     for block in blocks:
         block_g, block_x, block_rstd = upstream[block], rows[block], row_rstd[block]
         product = np.multiply(block_g, block_x, out=scratch[: block_g.shape[0]])

@@ -35,6 +35,9 @@ def _decayed_gradient(
     kind = param.dtype.type
     if not weight_decay and not maximize:
         return grad
+    if not weight_decay:
+        np.negative(grad, out=out)
+        return out
     np.multiply(param, kind(weight_decay), out=out)
     combine = np.subtract if maximize else np.add
     combine(out, grad, out=out)
