@@ -59,7 +59,9 @@ from vkml.ops.arithmetic import *
 from vkml.ops.comparison import *
 from vkml.ops.conversion import *
 from vkml.ops.creation import *
+from vkml.ops.embedding import *
 from vkml.ops.exponential import *
+from vkml.ops.indexing import *
 from vkml.ops.limits import *
 from vkml.ops.movement import *
 from vkml.ops.reduction import *
@@ -67,6 +69,14 @@ from vkml.ops.rounding import *
 from vkml.ops.slicing import *
 from vkml.ops.strided import *
 from vkml.ops.trigonometric import *
+from vkml.saving import (
+    Checkpoint,
+    load,
+    load_module,
+    load_tensors,
+    save,
+    save_module,
+)
 from vkml.storage import Storage
 from vkml.tensor import Parameter, Tensor
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from vkml.autograd.graph import OperatorNode, next_sequence, version_of
+from vkml.autograd.graph import OperatorNode, current_sum, next_sequence
 from vkml.autograd.modes import mode
 from vkml.ops.apply import refresh_view, run_on_main_path
 from vkml.ops.definition import OPERATIONS, Keep
@@ -27,6 +27,7 @@ _FLOATING: Final = frozenset("fc")
 def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
     operation = OPERATIONS[name]
     keeps = Keep.VALUE in operation.keeps
+    y_for_y = operation.used_by is not None and 1 in operation.used_by[1]
 
     def operator(x: Tensor, y: Any) -> Tensor:
         try:
@@ -70,27 +71,37 @@ def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
         node.sequence = next_sequence()
         if b is y:  # a number
             node.shapes = None
-            node.saved = (a if keeps else None, b)
-            node.versions = (version_of(x),) if keeps else ()
-            node.version_sum = version_of(x)[0] if keeps else 0
-        else:
-            x_shape = a.shape
-            y_shape = b.shape
-            node.shapes = None if x_shape == y_shape else (x_shape, y_shape)
-            if keeps:
-                node.saved = (a, b)
-                x_version = x._version
-                if x_version is None:
-                    x_version = x._version = [0]
-                y_version = y._version
-                if y_version is None:
-                    y_version = y._version = [0]
-                node.versions = (x_version, y_version)
-                node.version_sum = x_version[0] + y_version[0]
-            else:
-                node.saved = _NOTHING
-                node.versions = ()
+            node.saved = (None, b)
+            node.versions = ()
+            node.version_sum = 0
+            result._node = node
+            return result
+        x_shape = a.shape
+        y_shape = b.shape
+        node.shapes = None if x_shape == y_shape else (x_shape, y_shape)
+        if not keeps:
+            node.saved = _NOTHING
+            node.versions = ()
+            node.version_sum = 0
+        elif x_node is not None and y_node is not None:
+            node.saved = (a, b)
+            node.versions = versions = (x, y)
+            if x._version is None and y._version is None:
                 node.version_sum = 0
+            else:
+                node.version_sum = current_sum(versions)
+        else:
+            # Of a product, the value of the operand that wants no gradient is all that is needed.
+            if y_node is None:
+                node.saved = (None, b)
+                node.versions = (y,)
+            elif y_for_y:
+                node.saved = (a, b)
+                node.versions = (x, y)
+            else:
+                node.saved = (a, None)
+                node.versions = (x,)
+            node.version_sum = current_sum(node.versions)
         result._node = node
         return result
 

@@ -213,8 +213,10 @@ def _walk(
         if saved is None:
             _refuse_freed(node)
         version_sum = 0
-        for version in node.versions:
-            version_sum += version[0]
+        for versioned in node.versions:
+            version = versioned._version
+            if version is not None:
+                version_sum += version[0]
         if version_sum != node.version_sum:
             _refuse_changed(node)
         edges = node.edges
@@ -242,6 +244,7 @@ def _walk(
                 pending[edge] = gradient if earlier is None else k.add(earlier, gradient)
         if not retain:
             node.saved = None
+            node.versions = ()
             if node.results is not None:
                 node.results = None
     for leaf, gradient in pending.items():

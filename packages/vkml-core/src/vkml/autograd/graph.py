@@ -8,8 +8,8 @@ pass refuses values that were changed in place since.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from vkml.ops.definition import Keep, KeepResult, Operation, Spec
 
@@ -31,6 +31,26 @@ def version_of(tensor: Tensor) -> Version:
 
 
 next_sequence: Final = itertools.count().__next__
+
+
+class Versioned(Protocol):
+    """Something that knows the version of a memory, None until somebody had to ask for it."""
+
+    _version: Version | None
+
+
+class ResultVersion:
+    """The version of a result's memory; the node may not hold the result itself, which holds it."""
+
+    __slots__ = ("_version",)
+
+    def __init__(self, version: Version) -> None:
+        self._version: Version | None = version
+
+
+def current_sum(versions: Iterable[Versioned]) -> int:
+    """Return the sum of versions; memory that nobody asked about was never written: 0."""
+    return sum([each._version[0] for each in versions if each._version is not None])
 
 
 class Leaf:
@@ -84,8 +104,8 @@ class Node:
     results: Any
     """The result, the auxiliary results or both, as the rule asks."""
     options: tuple[Any, ...]
-    versions: Sequence[Version]
-    """The versions of the memory of all saved values ..."""
+    versions: Sequence[Versioned]
+    """What tells the version of the memory of each saved value ..."""
     version_sum: int
     """... and their sum when the operation ran. They only grow: an equal sum means no change."""
     shapes: tuple[tuple[int, ...] | None, ...] | None
@@ -133,10 +153,12 @@ def record(
     tensor made of it.
     """
     saved: list[Any] = []
-    versions: list[Version] = []
+    versions: list[Versioned] = []
     edges: list[Edge] = []
     shapes: list[tuple[int, ...] | None] = []
     keeps = operation.keeps * len(tensors) if operation.takes_sequence else operation.keeps
+    if operation.used_by is not None:
+        keeps = _needed(operation.used_by, keeps, tensors)
     for tensor, keep in zip(tensors, keeps, strict=True):
         try:
             operand = tensor._operand
@@ -149,7 +171,7 @@ def record(
         shapes.append(operand.shape)
         if keep is Keep.VALUE:
             saved.append(operand)
-            versions.append(version_of(tensor))
+            versions.append(tensor)
         else:
             saved.append(Spec(operand.shape, operand.dtype) if keep is Keep.SPEC else None)
     node: Node = object.__new__(Node)
@@ -166,14 +188,25 @@ def record(
         node.results = None
     elif keep_result is KeepResult.RESULT:
         node.results = results[0] if operation.auxiliaries else results
-        versions.append(version_of(result))
+        versions.append(ResultVersion(version_of(result)))
     elif keep_result is KeepResult.ALL:
         node.results = results
-        versions.append(version_of(result))
+        versions.append(ResultVersion(version_of(result)))
     else:
         node.results = results[1:]
     node.versions = versions
-    node.version_sum = sum(version[0] for version in versions)
+    node.version_sum = current_sum(versions)
     node.extras = None
     node.sequence = next_sequence()
     return node
+
+
+def _needed(
+    used_by: tuple[tuple[int, ...], ...], keeps: tuple[Keep, ...], tensors: Sequence[Tensor | Any]
+) -> tuple[Keep, ...]:
+    """Return what to keep, without the values that only gradients nobody wants would use."""
+    wants = [getattr(each, "_node", None) is not None for each in tensors]
+    return tuple(
+        keep if any(wants[user] for user in users) else Keep.NOTHING
+        for keep, users in zip(keeps, used_by, strict=True)
+    )

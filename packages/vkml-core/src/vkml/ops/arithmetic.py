@@ -145,6 +145,7 @@ MUL = define(
     Operation(
         name="mul", operands=2, result=rules.broadcast, cpu=np.multiply, gradient=_mul_gradient,
         samples=pairs(), promotion=Promotion.COMMON, broadcasts=True, writes_out=True,
+        used_by=((1,), (0,)),
     )
 )  # fmt: skip
 
@@ -182,6 +183,7 @@ DIV = define(
     Operation(
         name="div", operands=2, result=rules.broadcast, cpu=np.true_divide, gradient=_div_gradient,
         samples=pairs(0.5, 2), promotion=Promotion.FLOATING, broadcasts=True, writes_out=True,
+        used_by=((1,), (0, 1)),
     )
 )  # fmt: skip
 

@@ -150,6 +150,9 @@ class Operation:
         How operands are cast, and which of them (all by default).
     broadcasts : bool
         Operands broadcast against each other; gradients are summed back to each one's shape.
+    used_by : tuple of tuple of int, optional
+        For each operand, the operands whose gradients use its value; where none of them wants a
+        gradient, the value is not kept (the rule receives None). By default always kept.
     auxiliaries : int
         How many results follow the differentiable one: indices, statistics for the gradient.
     writes_out : bool
@@ -171,6 +174,7 @@ class Operation:
     promotion: Promotion = Promotion.NONE
     promotes: tuple[int, ...] | None = None
     broadcasts: bool = False
+    used_by: tuple[tuple[int, ...], ...] | None = None
     auxiliaries: int = 0
     writes_out: bool = False
     tolerance: float = 1e-5

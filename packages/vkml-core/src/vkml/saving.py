@@ -1,0 +1,66 @@
+"""Checkpoints as tensors: what `vkml_io` does with arrays, with the tensors of any device."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import vkml_io
+from vkml_io import Checkpoint, load, load_module, save, save_module
+
+from vkml.device import DeviceLike, device
+from vkml.ops.creation import empty, tensor
+from vkml.ops.functions import FUNCTIONS
+from vkml.tensor import Tensor
+
+__all__ = ["Checkpoint", "load", "load_module", "load_tensors", "save", "save_module"]
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+def load_tensors(
+    path: PathLike, *, device: DeviceLike = "cpu", keys: Sequence[str] | None = None
+) -> dict[str, Tensor]:
+    """Return the tensors of a checkpoint, on `device`.
+
+    Parameters
+    ----------
+    path : path-like
+        A `.vkml` file. It is checked before any tensor is made.
+    device : str or Device
+        Where the tensors go, for example ``"vulkan:0"``. On ``"meta"`` they have shape and dtype,
+        and no data is read.
+    keys : sequence of str, optional
+        Only these, in this order. All by default.
+
+    Raises
+    ------
+    vkml.io.CheckpointError
+        The file is damaged or not a checkpoint. Nothing is loaded in part.
+    KeyError
+        The checkpoint holds no tensor of that name.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.save("weights.vkml", {"w": vkml.ones(2)})
+    >>> vkml.load_tensors("weights.vkml")
+    {'w': tensor([1., 1.])}
+    """
+    destination = _device(device)
+    if destination.type == "meta":
+        entries = {entry.key: entry for entry in vkml_io.inspect(path)}
+        wanted = list(entries) if keys is None else keys
+        return {
+            key: empty(entries[key].shape, dtype=entries[key].dtype, device=destination)
+            for key in wanted
+        }
+    checkpoint = load(path, keys=None if keys is None else list(keys))
+    arrays = checkpoint.tensors
+    if destination.type == "cpu":  # the arrays are fresh: their memory can be taken over
+        return {key: FUNCTIONS["as_tensor"](array) for key, array in arrays.items()}
+    return {key: tensor(array, device=destination) for key, array in arrays.items()}
+
+
+_device = device
