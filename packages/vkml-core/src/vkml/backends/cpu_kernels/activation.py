@@ -12,7 +12,7 @@ import numpy as np
 
 from vkml.backends.cpu_kernels.blocks import BLOCK_SIZE
 from vkml.backends.cpu_kernels.half import through_float32
-from vkml.backends.cpu_kernels.masks import choose, keep_positive
+from vkml.backends.cpu_kernels.masks import choose, clear
 from vkml.backends.cpu_kernels.special import erf_double, erf_single
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def relu_backward(g: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
     """Return the gradient of relu from its output: g except where y <= 0 (so NaN passes)."""
     dx, blocks = _blocks(g, y)
     for block_g, block_y, out in blocks:
-        keep_positive(block_y, block_g, out)
+        clear(block_y <= 0, block_g, out)
     return dx
 
 
