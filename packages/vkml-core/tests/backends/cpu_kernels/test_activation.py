@@ -15,6 +15,7 @@ F = torch.nn.functional
 
 # name, options, torch's function
 CASES: list[tuple[str, tuple[Any, ...], Callable[..., Any]]] = [
+    ("relu", (), torch.relu),
     ("sigmoid", (), torch.sigmoid),
     ("silu", (), F.silu),
     ("gelu", ("none",), F.gelu),
@@ -49,7 +50,7 @@ def test_activation_and_its_gradient_equal_torch(
     ty = reference(tx)
     ty.backward(torch.tensor(g))
     close(y, ty)
-    if name != "sigmoid":
+    if name not in ("relu", "sigmoid"):
         close(getattr(activation, f"{name}_backward")(g, x, *options), tx.grad, 3)
 
 
@@ -68,7 +69,7 @@ def test_activation_at_the_edges_equals_torch(
     ty = reference(tx)
     ty.sum().backward()
     close(getattr(activation, name)(x, *options), ty)
-    if name != "sigmoid":
+    if name not in ("relu", "sigmoid"):
         g = np.broadcast_to(np.ones((), dtype), x.shape)
         close(getattr(activation, f"{name}_backward")(g, x, *options), tx.grad, 3)
 
@@ -112,3 +113,10 @@ def test_activation_of_float16_is_float16(name: str, options: Any, _reference: A
 @pytest.mark.parametrize("approximate", ["none", "tanh"])
 def test_gelu_of_infinity_is_infinity(approximate: str, dtype: Any) -> None:
     assert activation.gelu(np.array([np.inf], dtype), approximate)[0] == np.inf
+
+
+def test_relu_of_integers_keeps_their_type() -> None:
+    y = activation.relu(np.array([-2, 0, 3]))
+
+    assert y.tolist() == [0, 0, 3]
+    assert y.dtype == np.int64

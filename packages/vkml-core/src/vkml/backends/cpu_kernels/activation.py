@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vkml.backends.cpu_kernels.blocks import BLOCK_SIZE
+from vkml.backends.cpu_kernels.blocks import BLOCK_SIZE, constants_like
 from vkml.backends.cpu_kernels.half import through_float32
 from vkml.backends.cpu_kernels.masks import choose, clear
 from vkml.backends.cpu_kernels.special import erf_double, erf_single
@@ -49,6 +49,15 @@ def sigmoid(x: NDArray[Any]) -> NDArray[Any]:
         np.exp(out, out=out)
         out += out.dtype.type(1)
         np.reciprocal(out, out=out)
+    return y
+
+
+@through_float32()
+def relu(x: NDArray[Any]) -> NDArray[Any]:
+    """Return x where it is positive or NaN, and 0 elsewhere."""
+    y, blocks = _blocks(x)
+    for block_x, out in blocks:
+        np.maximum(block_x, constants_like(0, out), out=out)
     return y
 
 
@@ -220,7 +229,7 @@ def elu(x: NDArray[Any], alpha: float) -> NDArray[Any]:
     """Return x where it is positive, and alpha * (exp(x) - 1) elsewhere."""
     y, blocks = _blocks(x)
     for block_x, out in blocks:
-        np.minimum(block_x, out.dtype.type(0), out=out)
+        np.minimum(block_x, constants_like(0, out), out=out)
         np.expm1(out, out=out)
         out *= out.dtype.type(alpha)
         choose(block_x > 0, block_x, out)

@@ -30,3 +30,18 @@ def ones(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     vector = np.ones(size, dtype)
     vector.setflags(write=False)
     return vector
+
+
+@lru_cache(maxsize=64)
+def _constant_block(value: float, dtype: np.dtype[Any]) -> NDArray[Any]:
+    block = np.full(BLOCK_SIZE, value, dtype)
+    block.setflags(write=False)
+    return block
+
+
+def constants_like(value: float, block: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only array of one value for a flat block of at most `BLOCK_SIZE` elements.
+
+    `np.maximum` and `np.minimum` of two arrays are three times as fast as with a scalar.
+    """
+    return _constant_block(value, block.dtype)[: block.size]

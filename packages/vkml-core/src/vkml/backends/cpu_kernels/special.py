@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vkml.backends.cpu_kernels.blocks import BLOCK_SIZE
+from vkml.backends.cpu_kernels.blocks import BLOCK_SIZE, constants_like
 from vkml.backends.cpu_kernels.half import through_float32
 from vkml.backends.cpu_kernels.masks import choose
 
@@ -78,8 +78,8 @@ def _polynomial(coefficients: Sequence[float], x: NDArray[Any], out: NDArray[Any
 
 def erf_single(x: NDArray[Any], out: NDArray[Any]) -> None:
     """Write the error function of a float32 block to `out`, which must not be `x`."""
-    clipped = np.minimum(x, np.float32(SINGLE_LIMIT))
-    np.maximum(clipped, np.float32(-SINGLE_LIMIT), out=clipped)
+    clipped = np.minimum(x, constants_like(SINGLE_LIMIT, x))
+    np.maximum(clipped, constants_like(-SINGLE_LIMIT, x), out=clipped)
     square = np.multiply(clipped, clipped)
     _polynomial(SINGLE_P[::-1], square, out)
     out *= clipped
@@ -90,7 +90,7 @@ def erf_double(x: NDArray[Any], out: NDArray[Any]) -> None:
     """Write the error function of a float64 block to `out`, which must not be `x`."""
     size = np.abs(x)
     near = size <= NEAR_ZERO
-    np.minimum(size, DOUBLE_LIMIT, out=size)
+    np.minimum(size, constants_like(DOUBLE_LIMIT, size), out=size)
     square = np.multiply(size, size)
     ratio = _polynomial(NEAR_P, square, np.empty_like(square))
     scratch = _polynomial(NEAR_Q, square, np.empty_like(square))
