@@ -6,11 +6,13 @@ import json
 import struct
 import zlib
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LOCAL = "<4s5H3I2H"
 CENTRAL = "<4s6H3I5H2I"
@@ -119,7 +121,7 @@ def _headers(part: Part, offset: int) -> tuple[bytes, bytes, bytes]:
         packed = packer.compress(part.data) + packer.flush()
     if part.packed is not None:
         packed = part.packed
-    shared = {
+    shared: dict[str, Any] = {  # Any: numbers, and bytes in the records below
         "needed": 20,
         "flags": 0 if part.name.isascii() else 0x800,
         "method": 8 if part.deflate else 0,
@@ -153,6 +155,12 @@ def _headers(part: Part, offset: int) -> tuple[bytes, bytes, bytes]:
 @pytest.fixture
 def forge(tmp_path: Path) -> Forge:
     return Forge(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def forge_factory() -> type[Forge]:
+    """Return the class itself: hypothesis takes no fixture that is made for each test."""
+    return Forge
 
 
 @pytest.fixture

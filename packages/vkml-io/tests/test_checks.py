@@ -48,7 +48,9 @@ def _json(text: str | bytes) -> Callable[[Forge], Path]:
 
 
 def _metadata(text: str) -> Callable[[Forge], Path]:
-    return _json('{"format":"vkml-checkpoint","version":1,"keys":["w"],"metadata":{"m":%s}}' % text)
+    return _json(
+        f'{{"format":"vkml-checkpoint","version":1,"keys":["w"],"metadata":{{"m":{text}}}}}'
+    )
 
 
 def _header(**fields: Any) -> Callable[[Forge], Path]:  # Any: JSON
@@ -87,7 +89,7 @@ def _packed(change: Callable[[bytes], bytes]) -> Callable[[Forge], Path]:
 
 
 CASES: dict[str, tuple[str, Callable[[Forge], Path]]] = {
-    "empty file": ("A2", _with_bytes(lambda b: b"")),
+    "empty file": ("A2", _with_bytes(lambda b: b[:0])),
     "bytes before the archive": ("B1", _with_bytes(lambda b: b"#!/bin/sh\n" + b)),
     "cut by one byte": ("B2", _with_bytes(lambda b: b[:-1])),
     "bytes after the archive": ("B2", _with_bytes(lambda b: b + b"\0")),

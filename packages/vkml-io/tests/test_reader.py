@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,8 @@ import pytest
 import vkml_io
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import Forge
+
     from vkml_io.aliases import Array
 
 
@@ -77,14 +77,14 @@ def test_a_closed_reader_reads_no_more(path: Path) -> None:
 
 
 def test_no_descriptor_stays_open(path: Path, forge: Forge) -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
 
     with vkml_io.open(path) as reader:
         reader.verify()
     with pytest.raises(vkml_io.CheckpointError):
         vkml_io.open(forge.write(forge.tensor()))
 
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_an_unknown_key_is_a_key_error_that_names_it(path: Path) -> None:

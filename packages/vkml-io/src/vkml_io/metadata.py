@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _TAG = "$float"
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-# No interpreter can be told to print fewer digits than 640, so an integer is measured in bits.
-_MOST_BITS = int(MAX_NUMBER_LENGTH * math.log2(10))
+# The integers that take more characters than a reader allows; a sign is one of them.
+_TOO_LARGE, _TOO_SMALL = 10**MAX_NUMBER_LENGTH, -(10 ** (MAX_NUMBER_LENGTH - 1))
 
 # Any in this module: a metadata value is whatever JSON can say.
 
@@ -61,7 +61,7 @@ def _encode(value: Any, place: str, depth: int) -> Any:
             raise violation("C5", f"{place} holds a lone surrogate: {quoted(value)}")
         return str(value)
     if isinstance(value, int):
-        if value.bit_length() > _MOST_BITS:
+        if not _TOO_SMALL < value < _TOO_LARGE:
             raise violation("C3", f"{place} is an integer of more than {MAX_NUMBER_LENGTH} digits")
         return int(value)
     if isinstance(value, float):

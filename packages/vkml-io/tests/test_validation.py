@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import vkml_io
+from vkml_io.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Forge
+
+    from vkml_io.aliases import Array
+
+BOOL = "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }"
+
+
+@pytest.fixture
+def path(tmp_path: Path, arrays: dict[str, Array]) -> Path:
+    vkml_io.save(tmp_path / "a.vkml", arrays, {"epoch": 3}, sha256=True)
+    return tmp_path / "a.vkml"
+
+
+@pytest.fixture
+def damaged(path: Path) -> Path:
+    data = bytearray(path.read_bytes())
+    for entry in vkml_io.inspect(path):
+        if entry.key in ("weight", "complex"):
+            data[entry.data_offset] ^= 1
+    path.write_bytes(data)
+    return path
+
+
+def test_every_damaged_array_is_reported_in_file_order(damaged: Path) -> None:
+    report = vkml_io.validate(damaged)
+
+    assert not report.is_sound
+    assert [finding.code for finding in report.violations] == ["D9", "D9"]
+    assert [finding.member for finding in report.violations] == [
+        "tensors/weight.npy",
+        "tensors/complex.npy",
+    ]
+    assert all(finding.offset is not None for finding in report.violations)
+
+
+def test_the_structure_level_reads_no_values(damaged: Path) -> None:
+    assert vkml_io.validate(damaged, level="structure").is_sound
+
+
+def test_the_crc_level_leaves_the_values_alone(forge: Forge) -> None:
+    path = forge.write(forge.tensor(forge.npy(BOOL, b"\0\2")), forge.header())
+
+    assert vkml_io.validate(path, level="crc").is_sound
+    assert vkml_io.validate(path, level="values").violations[0].code == "D10"
+
+
+def test_another_level_is_a_value_error(path: Path) -> None:
+    with pytest.raises(ValueError, match="level"):
+        vkml_io.validate(path, level="all")  # type: ignore[arg-type]  # the point
+
+
+def test_values_that_are_not_finite_give_a_warning(path: Path) -> None:
+    report = vkml_io.validate(path)
+
+    assert [finding.member for finding in report.warnings] == ["tensors/specials.npy"]
+    assert report.warnings[0].message.startswith("2 of the values")
+
+
+@pytest.mark.parametrize("pair", [("w", "W"), ("é", "e\u0301"), ("a", "a.npy/b")])
+def test_names_that_some_systems_cannot_keep_apart_give_a_warning(
+    tmp_path: Path, pair: tuple[str, str]
+) -> None:
+    vkml_io.save(tmp_path / "a.vkml", dict.fromkeys(pair, 1))
+
+    report = vkml_io.validate(tmp_path / "a.vkml")
+
+    assert report.is_sound
+    assert [finding.code for finding in report.warnings] == ["W-NAMES"]
+
+
+def test_an_open_file_can_be_validated(path: Path) -> None:
+    with path.open("rb") as file:
+        assert vkml_io.validate(file).is_sound
+
+
+def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        vkml_io.validate(tmp_path / "missing")
+
+
+# The command ---------------------------------------------------------------------------------
+
+
+def test_validate_exits_with_0_for_a_sound_file(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", str(path)]) == 0
+    assert "sound" in capsys.readouterr().out
+
+
+def test_validate_exits_with_1_and_lists_findings(
+    damaged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", str(damaged)]) == 1
+    assert capsys.readouterr().out.count("D9") == 2
+
+
+def test_validate_writes_json(damaged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--json", str(damaged)]) == 1
+
+    report = json.loads(capsys.readouterr().out)
+    assert report["sound"] is False
+    assert report["violations"][0]["code"] == "D9"
+    assert report["violations"][0]["member"] == "tensors/weight.npy"
+
+
+def test_info_lists_arrays_and_metadata(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(path)]) == 0
+
+    text = capsys.readouterr().out
+    assert "'weight'" in text
+    assert "4, 6" in text
+    assert '"epoch": 3' in text
+
+
+def test_info_writes_json(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--json", str(path)]) == 0
+
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["arrays"][0]["key"] == "weight"
+    assert summary["arrays"][0]["shape"] == [4, 6]
+    assert summary["metadata"] == {"epoch": 3}
+
+
+def test_info_writes_no_control_characters_of_the_metadata(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vkml_io.save(tmp_path / "a.vkml", {"w\u202e": np.ones(1)}, {"\x1b[2J": "\x07"})
+
+    main(["info", str(tmp_path / "a.vkml")])
+
+    assert not set(capsys.readouterr().out) & set("\x1b\x07\u202e")
+
+
+def test_info_exits_with_1_for_what_is_no_checkpoint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.vkml").write_bytes(b"x" * 100)
+
+    assert main(["info", str(tmp_path / "a.vkml")]) == 1
+    assert "B1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["info", "validate"])
+def test_an_unreadable_file_exits_with_3(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, str(tmp_path / "missing")]) == 3
+    assert "missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["info"], ["validate", "--level", "all", "x"]])
+def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+
+    assert caught.value.code == 2
+    assert "usage" in capsys.readouterr().err
+
+
+def test_the_module_is_the_command(path: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "vkml_io", "validate", str(path)], capture_output=True, text=True
+    )
+
+    assert (result.returncode, "sound" in result.stdout) == (0, True)
