@@ -181,7 +181,8 @@ def softplus(x: NDArray[Any], beta: float, threshold: float) -> NDArray[Any]:
         np.exp(out, out=out)
         np.log1p(out, out=out)
         out /= out.dtype.type(beta)
-        choose(linear, block_x, out)
+        if linear.any():
+            choose(linear, block_x, out)
     return y
 
 
@@ -197,7 +198,8 @@ def softplus_backward(
         np.exp(out, out=out)
         out += out.dtype.type(1)
         np.divide(block_g, out, out=out)
-        choose(linear, block_g, out)
+        if linear.any():
+            choose(linear, block_g, out)
     return dx
 
 
@@ -229,10 +231,12 @@ def elu(x: NDArray[Any], alpha: float) -> NDArray[Any]:
     """Return x where it is positive, and alpha * (exp(x) - 1) elsewhere."""
     y, blocks = _blocks(x)
     for block_x, out in blocks:
-        np.minimum(block_x, constants_like(0, out), out=out)
+        zeros = constants_like(0, out)
+        np.minimum(block_x, zeros, out=out)
         np.expm1(out, out=out)
         out *= out.dtype.type(alpha)
-        choose(block_x > 0, block_x, out)
+        # One of the two parts is zero.
+        out += np.maximum(block_x, zeros)
     return y
 
 
