@@ -42,7 +42,7 @@ from vkml.dtypes import (
     uint32,
     uint64,
 )
-from vkml.dtypes import bool_ as bool  # noqa: A004 - PyTorch's name
+from vkml.dtypes import bool_ as bool
 from vkml.errors import (
     ArgumentError,
     AutogradError,
@@ -54,18 +54,22 @@ from vkml.errors import (
     UnsupportedOperationError,
     VkmlError,
 )
-from vkml.ops import catalog as _catalog
 from vkml.ops.arithmetic import *
+from vkml.ops.catalog import PUBLIC_NAMES as _PUBLIC_NAMES
 from vkml.ops.comparison import *
 from vkml.ops.conversion import *
 from vkml.ops.creation import *
 from vkml.ops.embedding import *
 from vkml.ops.exponential import *
+from vkml.ops.from_data import *
 from vkml.ops.indexing import *
 from vkml.ops.limits import *
+from vkml.ops.logic import *
 from vkml.ops.movement import *
+from vkml.ops.powers import *
 from vkml.ops.reduction import *
 from vkml.ops.rounding import *
+from vkml.ops.selection import *
 from vkml.ops.slicing import *
 from vkml.ops.strided import *
 from vkml.ops.trigonometric import *
@@ -82,6 +86,56 @@ from vkml.tensor import Parameter, Tensor
 
 if _TYPE_CHECKING:
     from vkml import data, io, nn, optim
+
+__all__ = [
+    "ArgumentError",
+    "AutogradError",
+    "BackendError",
+    "Checkpoint",
+    "DType",
+    "DTypeError",
+    "Device",
+    "DeviceError",
+    "IndexOutOfRangeError",
+    "Parameter",
+    "ShapeError",
+    "Storage",
+    "Tensor",
+    "UnsupportedOperationError",
+    "VkmlError",
+    "autograd",
+    "available_devices",
+    "best_device",
+    "bfloat16",
+    "bool",
+    "complex64",
+    "complex128",
+    "device",
+    "enable_grad",
+    "float16",
+    "float32",
+    "float64",
+    "get_default_dtype",
+    "inference_mode",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "load",
+    "load_module",
+    "load_tensors",
+    "no_grad",
+    "save",
+    "save_module",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    *_PUBLIC_NAMES,
+]
 
 __version__ = _version("vkml-core")
 

@@ -73,7 +73,7 @@ class Device:
 
     __slots__ = ("__weakref__", "_handle", "index", "kernels", "raw", "type")
 
-    def __init__(self, type: str, index: int) -> None:  # noqa: A002 - PyTorch's name
+    def __init__(self, type: str, index: int) -> None:
         self.type = type
         self.index = index
         self._handle: DeviceHandle | None = None
@@ -143,7 +143,7 @@ def device(name: DeviceLike, index: int | None = None) -> Device:
     """
     if isinstance(name, Device):
         return name
-    match = _NAME.fullmatch(name) if isinstance(name, str) else None
+    match = _NAME.fullmatch(name) if isinstance(name, str) else None  # type: ignore[redundant-expr]  # callers may err
     if match is None or (match[2] is not None and index is not None):
         message = f"{name!r} names no device; give a name such as 'cpu', 'vulkan' or 'vulkan:1'."
         raise DeviceError(message)
@@ -174,7 +174,9 @@ def available_devices() -> list[Device]:
         if name == "meta":
             continue
         try:
-            found += [device(name, index) for index in range(len(find_backend(name).list_devices()))]
+            found += [
+                device(name, index) for index in range(len(find_backend(name).list_devices()))
+            ]
         except DeviceError:
             continue
     return found
@@ -231,9 +233,7 @@ def _view_runner(view: Callable[..., tuple[Any, ...]], on: Device) -> Kernel:
     return run
 
 
-def _composed_runner(
-    operation: Operation, decomposition: Callable[..., Any], on: Device
-) -> Kernel:
+def _composed_runner(operation: Operation, decomposition: Callable[..., Any], on: Device) -> Kernel:
     missing = (None,) * operation.auxiliaries
 
     def run(*arguments: Any) -> Any:

@@ -72,7 +72,8 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
             "Install it with: pip install 'vkml-core[bfloat16]'"
         )
         raise DTypeError(message) from None
-    return np.dtype(ml_dtypes.bfloat16)
+    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return found
 
 
 bool_: Final = DType("bool", 1, "b")
@@ -127,7 +128,7 @@ def set_default_dtype(dtype: DTypeLike) -> None:
     vkml.float64
     >>> vkml.set_default_dtype(vkml.float32)
     """
-    global _default  # noqa: PLW0603 - one process-wide default, as in PyTorch
+    global _default
     found = as_dtype(dtype)
     if not found.is_floating_point:
         message = f"set_default_dtype: {found} holds no floating-point numbers; give float32 or so."

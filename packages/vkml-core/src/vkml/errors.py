@@ -1,6 +1,6 @@
 """The errors of vkML.
 
-Each one is also the built-in error that fits, so ``except ValueError`` works as it does with NumPy::
+Each one is also the built-in error that fits, so ``except ValueError`` works as with NumPy::
 
     VkmlError
     ├── ShapeError (ValueError)               shapes, axes or sizes that do not fit

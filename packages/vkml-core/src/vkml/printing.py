@@ -44,7 +44,7 @@ def _values(tensor: Tensor) -> str:
     if array.size == 0:
         return "[]"
     kind = dtypes.category(array.dtype)
-    style: dict[str, Any] = {}
+    style: Any = {}  # NumPy's own type for it is private
     if kind == 2:
         style["float_kind"] = _float_format(array)
     return np.array2string(

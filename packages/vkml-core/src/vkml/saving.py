@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import vkml_io
-from vkml_io import Checkpoint, load, load_module, save, save_module
-
 from vkml.device import DeviceLike, device
-from vkml.ops.creation import empty, tensor
+from vkml.ops.creation import empty
+from vkml.ops.from_data import tensor
 from vkml.ops.functions import FUNCTIONS
 from vkml.tensor import Tensor
+from vkml_io import Checkpoint, load, load_module, save, save_module
 
 __all__ = ["Checkpoint", "load", "load_module", "load_tensors", "save", "save_module"]
 

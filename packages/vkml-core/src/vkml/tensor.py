@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 from numpy.typing import NDArray
 
 from vkml import dtypes
-from vkml.autograd.graph import Extras, Hook, Leaf, Node, Version, version_of
+from vkml.autograd.graph import Leaf, Node, Version, version_of
+from vkml.autograd.tensor_gradient import GradientMethods
 from vkml.errors import ArgumentError, AutogradError, ShapeError
-from vkml.tensor_methods import TensorMethods
+from vkml.methods import TensorMethods
 
 if TYPE_CHECKING:
-    from vkml.device import Device, DeviceLike
+    from vkml.device import Device
     from vkml.storage import Storage
     from vkml.tensor_entry import TensorEntry
 
@@ -31,7 +30,7 @@ class ViewOf:
         self.version = version
 
 
-class Tensor(TensorMethods):
+class Tensor(GradientMethods, TensorMethods):
     """An array on a device that knows how it was computed.
 
     Tensors are made by `vkml.tensor`, `vkml.zeros` and the other creation functions.
@@ -112,7 +111,9 @@ class Tensor(TensorMethods):
         """Bytes per element."""
         return self.dtype.itemsize
 
-    element_size = itemsize.fget
+    def element_size(self) -> int:
+        """Return the bytes per element."""
+        return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
@@ -126,7 +127,8 @@ class Tensor(TensorMethods):
 
     def storage_offset(self) -> int:
         """Return where in its storage the first element lies, in elements."""
-        return self._layout().offset
+        offset: int = self._layout().offset
+        return offset
 
     def storage(self) -> Storage:
         """Return the memory that this tensor and its views share."""
@@ -256,140 +258,7 @@ class Tensor(TensorMethods):
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec else repr(self)
 
-    # its gradient ----------------------------------------------------------------------
-
-    @property
-    def requires_grad(self) -> bool:
-        """Whether operations on this tensor are recorded for the backward pass."""
-        return self._node is not None
-
-    @requires_grad.setter
-    def requires_grad(self, value: bool) -> None:
-        self.requires_grad_(value)
-
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Mark this tensor as one whose gradient is wanted (or not), and return it.
-
-        Raises
-        ------
-        AutogradError
-            The tensor holds no floating-point numbers, or is the result of a recorded operation.
-        """
-        if requires_grad and self._node is None:
-            dtype = self.dtype
-            if not (dtype.is_floating_point or dtype.is_complex):
-                message = f"requires_grad: {dtype} has no gradient; convert with x.to(vkml.float32)."
-                raise AutogradError(message)
-            self._node = Leaf(self._device)
-        elif not requires_grad and self._node is not None:
-            if isinstance(self._node, Node):
-                message = "requires_grad: this is the result of an operation; call x.detach()."
-                raise AutogradError(message)
-            self._node = None
-        return self
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether no recorded operation made this tensor."""
-        return not isinstance(self._node, Node)
-
-    @property
-    def grad_fn(self) -> Node | None:
-        """The recorded operation that made this tensor."""
-        return self._node if isinstance(self._node, Node) else None
-
-    @property
-    def grad(self) -> Tensor | None:
-        """The gradient that backward passes have summed up here."""
-        node = self._node
-        if node is None:
-            return None
-        if isinstance(node, Leaf):
-            return node.grad
-        return node.extras.grad if node.extras is not None else None
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            if value.shape != self.shape or value.device is not self.device:
-                message = (
-                    f"grad: got shape {value.shape} on {value.device}, the tensor has "
-                    f"{self.shape} on {self.device}; both must agree."
-                )
-                raise ShapeError(message)
-            if self._node is None:
-                message = "grad: this tensor needs no gradient; call x.requires_grad_() first."
-                raise AutogradError(message)
-        node = self._node
-        if isinstance(node, Leaf):
-            node.grad = value
-        elif node is not None:
-            self._extras().grad = value
-
-    def retain_grad(self) -> None:
-        """Keep the gradient of this intermediate result in `grad`."""
-        if isinstance(self._node, Node):
-            self._extras().retains_grad = True
-        elif self._node is None:
-            raise AutogradError("retain_grad: this tensor requires no gradient.")
-
-    @property
-    def retains_grad(self) -> bool:
-        """Whether the gradient of this intermediate result is kept."""
-        node = self._node
-        return isinstance(node, Node) and node.extras is not None and node.extras.retains_grad
-
-    def register_hook(self, hook: Hook) -> Callable[[], None]:
-        """Call `hook` with each gradient of this tensor; what it returns replaces the gradient.
-
-        Returns
-        -------
-        callable
-            Removes the hook.
-        """
-        if self._node is None:
-            raise AutogradError("register_hook: this tensor requires no gradient.")
-        if isinstance(self._node, Leaf):
-            hooks = self._node.hooks = self._node.hooks or {}
-        else:
-            hooks = self._extras().hooks
-        key = id(hook)
-        hooks[key] = hook
-        return lambda: hooks.pop(key, None) and None
-
-    def _extras(self) -> Extras:
-        node = self._node
-        assert isinstance(node, Node)  # noqa: S101 - callers have checked
-        if node.extras is None:
-            node.extras = Extras()
-        return node.extras
-
-    def backward(
-        self,
-        gradient: Tensor | None = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-    ) -> None:
-        """Add the gradient of this tensor to the `grad` of every leaf it was computed from.
-
-        Parameters
-        ----------
-        gradient : Tensor, optional
-            The gradient of something with respect to this tensor. May be left out for one element.
-        retain_graph : bool, optional
-            Keep the graph for another backward pass; `create_graph` by default.
-        create_graph : bool
-            Record the backward pass, for higher derivatives.
-
-        Raises
-        ------
-        AutogradError
-            The tensor requires no gradient, has many elements and no `gradient`, the graph was
-            freed, or a value that is needed was changed in place.
-        """
-        from vkml.autograd.backward import backward
-
-        backward(self, gradient, retain_graph=retain_graph, create_graph=create_graph)
+    # without its history --------------------------------------------------------------
 
     def detach(self) -> Tensor:
         """Return a tensor on the same memory that knows nothing of its history."""
@@ -420,7 +289,9 @@ class Tensor(TensorMethods):
             The tensor is the result of a recorded operation.
         """
         if isinstance(self._node, Node):
-            raise AutogradError("set_: this is the result of a recorded operation; detach it first.")
+            raise AutogradError(
+                "set_: this is the result of a recorded operation; detach it first."
+            )
         self._operand = source._placed()
         self._device = source._device
         self._version = version_of(source)
@@ -468,8 +339,6 @@ def wrap(
     return result
 
 
-
-
 def _rebuilt(
     kind: type[Tensor], values: NDArray[Any], device_name: str, requires_grad: bool
 ) -> Tensor:
@@ -500,7 +369,7 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __new__(cls, data: Tensor, requires_grad: bool = True) -> Parameter:
+    def __new__(cls, data: Tensor, requires_grad: bool = True) -> Parameter:  # noqa: D102
         result: Parameter = _new(cls)
         result._operand = data._placed()
         result._device = data._device
@@ -515,5 +384,3 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
-
-

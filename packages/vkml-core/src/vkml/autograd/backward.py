@@ -147,7 +147,9 @@ def _roots(tensors: Any, gradients: Any, create_graph: bool) -> list[_Root]:
             start = _ones_like(output)
             gradient = wrap(start, output._device)
         elif gradient.shape != output.shape:
-            message = f"backward: the gradient has shape {gradient.shape}, the tensor {output.shape}."
+            message = (
+                f"backward: the gradient has shape {gradient.shape}, the tensor {output.shape}."
+            )
             raise ShapeError(message)
         value = gradient if create_graph else gradient._operand
         roots.append((output._node, value))
@@ -196,6 +198,7 @@ def _walk(
     roots: Sequence[_Root], targets: set[Target] | None, retain: bool, create_graph: bool
 ) -> dict[Target, Any]:
     pending: dict[Target, Any] = {}
+    k: Ops
     for target, gradient in roots:
         _add(pending, target, gradient, create_graph)
     nodes = _collect(pending)
@@ -317,9 +320,7 @@ def _run_hooks(hooks: Any, gradient: Any, device: Device, create_graph: bool) ->
     return tensor if create_graph else tensor._operand
 
 
-def _apply_rule_to_tensors(
-    node: Node, upstream: Tensor, edges: tuple[Any, ...], k: Ops
-) -> Any:
+def _apply_rule_to_tensors(node: Node, upstream: Tensor, edges: tuple[Any, ...], k: Ops) -> Any:
     """Run a gradient rule on Tensors, so that the backward pass is itself recorded."""
     operation = node.operation
     device = node.device

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vkml.autograd.graph import Node, next_sequence, version_of
 from vkml.autograd.modes import mode, no_grad
 from vkml.errors import AutogradError
-from vkml.ops.definition import Operation, Ops, Value, no_samples
+from vkml.ops.definition import Operation, Value, no_samples
 
 if TYPE_CHECKING:
     from vkml.tensor import Tensor
@@ -117,7 +117,7 @@ class Function:
 
 
 def _function_gradient(
-    k: Ops, upstream: Value, _output: Value, function: type[Function], context: Context
+    k: Any, upstream: Value, _output: Value, function: type[Function], context: Context
 ) -> tuple[Value, ...]:
     from vkml.tensor import Tensor, wrap
 
@@ -141,4 +141,3 @@ _FUNCTION: Final = Operation(
     decomposition=lambda _k: None, samples=no_samples,
 )  # fmt: skip
 """The record behind every user's function: options hold the class and the context."""
-

@@ -128,7 +128,7 @@ class Node:
 
 
 class OperatorNode(Node):
-    """A node of ``+ - * /``, which has no options and whose rules need no result: less to fill in."""
+    """A node of ``+ - * /``: no options, no result that the rules need, so less to fill in."""
 
     __slots__ = ()
 

@@ -16,9 +16,9 @@ from vkml import dtypes
 from vkml.autograd.graph import Leaf, version_of
 from vkml.autograd.modes import mode
 from vkml.errors import AutogradError, DTypeError, ShapeError
-from vkml.ops.apply import apply, quiet, refresh_view, wrap
+from vkml.ops.apply import apply, quiet, refresh_view
 from vkml.ops.definition import OPERATIONS
-from vkml.tensor import Tensor, ViewOf
+from vkml.tensor import Tensor, ViewOf, wrap
 
 
 def is_recorded(target: Tensor, *operands: Any) -> bool:

@@ -9,7 +9,6 @@ from vkml.autograd.modes import mode
 
 if TYPE_CHECKING:
     from vkml.autograd.function import Context
-    from vkml.device import Device
     from vkml.tensor import Tensor
 
 
@@ -24,8 +23,8 @@ class _Transfer(Function):
         return upstream.to(device=context.origin), None
 
 
-def transferred(x: Tensor, destination: Device, moved: Tensor) -> Tensor:
-    """Return `moved`, the copy of `x` on `destination`, connected to `x` if gradients flow."""
+def transferred(x: Tensor, moved: Tensor) -> Tensor:
+    """Return `moved`, a copy of `x` on another device, connected to `x` if gradients flow."""
     if x._node is None or not mode.enabled:
         return moved
     return _Transfer.apply(x, moved)  # type: ignore[no-any-return]

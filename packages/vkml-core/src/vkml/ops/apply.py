@@ -47,7 +47,8 @@ def apply(operation: Operation, operands: Sequence[Any], options: tuple[Any, ...
 
     `operands` are Tensors, Python numbers where the record allows them, or None.
     """
-    return apply_all(operation, operands, options)[0]
+    result: Tensor = apply_all(operation, operands, options)[0]
+    return result
 
 
 def apply_all(
@@ -59,9 +60,7 @@ def apply_all(
         operands = promoted(operation, operands)
     raw = [getattr(each, "_operand", each) for each in operands]
     check(operation, raw, options)
-    recording = mode.enabled and any(
-        getattr(each, "_node", None) is not None for each in operands
-    )
+    recording = mode.enabled and any(getattr(each, "_node", None) is not None for each in operands)
     if recording and operation.gradient is THROUGH_DECOMPOSITION:
         assert operation.decomposition is not None  # noqa: S101 - `define` has checked
         composed = operation.decomposition(tensor_operations(device), *operands, *options)
@@ -71,10 +70,8 @@ def apply_all(
     else:
         results = quiet.run(device.kernels[operation.name], *raw, *options)
     result = results[0] if operation.auxiliaries else results
-    if operation.view is not None:
-        tensor = view_of(operands[0], result)
-    else:
-        tensor = wrap(result, device)
+    is_view = operation.view is not None
+    tensor = view_of(operands[0], result) if is_view else wrap(result, device)
     if recording and operation.gradient is not None:
         for each in operands:
             if getattr(each, "_view", None) is not None:
@@ -185,7 +182,7 @@ def dtype_holds(dtype: np.dtype[Any], value: int) -> bool:
 
 
 def check(operation: Operation, raw: Sequence[Any], options: tuple[Any, ...]) -> Any:
-    """Return what the record's result rule says of these operands; name the operation if it raises."""
+    """Return what the result rule says of these operands; an error names the operation."""
     try:
         if operation.takes_sequence:
             return operation.result(raw, *options)
@@ -235,7 +232,9 @@ def tensor_operations(device: Device) -> TensorOperations:
 # Writing into memory that exists ---------------------------------------------------------
 
 
-def run_into(operation: Operation, operands: Sequence[Any], options: tuple[Any, ...], out: Tensor) -> None:
+def run_into(
+    operation: Operation, operands: Sequence[Any], options: tuple[Any, ...], out: Tensor
+) -> None:
     """Write the result of `operation` into `out`, unrecorded."""
     device = common_device(operation, (*operands, out))
     if operation.promotion is not Promotion.NONE:

@@ -1,4 +1,4 @@
-"""Arithmetic: sums, products, quotients, powers."""
+"""Arithmetic: sums, products, quotients."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ from vkml.ops.functions import FUNCTIONS
 from vkml.ops.samples import pairs, unary
 from vkml.tensor import Tensor
 
-__all__ = [
-    "add", "div", "floor_divide", "lerp", "mul", "neg", "pow", "reciprocal", "remainder",
-    "scaled_add", "square", "sub",
-]  # fmt: skip
+__all__ = ["add", "div", "floor_divide", "lerp", "mul", "neg", "remainder", "scaled_add", "sub"]
 
 Operand: TypeAlias = Tensor | dtypes.Number
 
 
-def _into(operation: Operation, operands: tuple[Any, ...], out: Tensor | None) -> Tensor:
+def applied_into(operation: Operation, operands: tuple[Any, ...], out: Tensor | None) -> Tensor:
+    """Return the result of `operation`, written into `out` if that is given."""
     if out is None:
         result: Tensor = apply(operation, operands)
         return result
@@ -81,7 +79,7 @@ def add(x: Operand, y: Operand, *, alpha: dtypes.Number = 1, out: Tensor | None 
     >>> vkml.add(vkml.tensor([1.0, 2.0]), 10)
     tensor([11., 12.])
     """
-    return _into(ADD, (x, y if alpha == 1 else mul(y, alpha)), out)
+    return applied_into(ADD, (x, y if alpha == 1 else mul(y, alpha)), out)
 
 
 # sub ---------------------------------------------------------------------------------
@@ -126,7 +124,7 @@ def sub(x: Operand, y: Operand, *, alpha: dtypes.Number = 1, out: Tensor | None 
     >>> vkml.sub(vkml.tensor([1.0, 2.0]), 1)
     tensor([0., 1.])
     """
-    return _into(SUB, (x, y if alpha == 1 else mul(y, alpha)), out)
+    return applied_into(SUB, (x, y if alpha == 1 else mul(y, alpha)), out)
 
 
 # mul ---------------------------------------------------------------------------------
@@ -166,7 +164,7 @@ def mul(x: Operand, y: Operand, *, out: Tensor | None = None) -> Tensor:
     >>> vkml.mul(vkml.tensor([1.0, 2.0]), vkml.tensor([3.0, 4.0]))
     tensor([3., 8.])
     """
-    return _into(MUL, (x, y), out)
+    return applied_into(MUL, (x, y), out)
 
 
 # div ---------------------------------------------------------------------------------
@@ -215,7 +213,7 @@ def div(
     if rounding_mode is not None:
         message = f"div: rounding_mode is {rounding_mode!r}; give None, 'floor' or 'trunc'."
         raise ArgumentError(message)
-    return _into(DIV, (x, y), out)
+    return applied_into(DIV, (x, y), out)
 
 
 # floor_divide --------------------------------------------------------------------------
@@ -270,68 +268,6 @@ def remainder(x: Operand, y: Operand) -> Tensor:
     return apply(REMAINDER, (x, y))
 
 
-# pow ---------------------------------------------------------------------------------
-
-
-def _pow_gradient(
-    k: Ops, upstream: Value, output: Value, x: Value, y: Value, needs: tuple[bool, ...]
-) -> tuple[Value, Value]:
-    by_x = by_y = None
-    if needs[0]:
-        # For y = 0 the derivative is 0, also at x = 0 where x**(y - 1) is infinite.
-        if isinstance(y, (int, float)):
-            by_x = k.mul(upstream, k.mul(k.pow(x, y - 1), y)) if y else k.mul(upstream, 0.0)
-        else:
-            slope = k.mul(y, k.pow(x, k.sub(y, 1.0)))
-            by_x = k.mul(upstream, k.where(k.eq(y, 0.0), k.mul(y, 0.0), slope))
-    if needs[1]:
-        # At x = 0 the logarithm is -inf; the derivative by y is 0 there for y >= 0.
-        if isinstance(x, (int, float)):
-            by_y = k.mul(upstream, k.mul(output, float(np.log(np.float64(x))) if x else 0.0))
-        else:
-            growth = k.mul(output, k.log(x))
-            vanishes = k.logical_and(k.eq(x, 0.0), k.ge(y, 0.0))
-            by_y = k.mul(upstream, k.where(vanishes, k.mul(output, 0.0), growth))
-    return by_x, by_y
-
-
-def _power(x: Any, y: Any) -> Any:
-    if isinstance(y, (int, float)) and y == 2:
-        return np.multiply(x, x)  # 20 times np.power's speed
-    return np.power(x, y)
-
-
-POW = define(
-    Operation(
-        name="pow", operands=2, result=rules.broadcast, cpu=_power, gradient=_pow_gradient,
-        samples=pairs(0.5, 2), promotion=Promotion.COMMON, broadcasts=True, tolerance=1e-4,
-    )
-)  # fmt: skip
-
-
-def pow(x: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:  # noqa: A001
-    """Return ``x ** exponent``, elementwise with broadcasting.
-
-    Parameters
-    ----------
-    x, exponent : Tensor or number
-        Shapes that broadcast. A negative integer exponent of integers is an error, as in NumPy.
-    out : Tensor, optional
-        Where to write the result.
-
-    Examples
-    --------
-    >>> import vkml
-    >>> vkml.pow(vkml.tensor([2.0, 3.0]), 2)
-    tensor([4., 9.])
-    """
-    if isinstance(exponent, int) and exponent < 0 and isinstance(x, Tensor):
-        if not x.dtype.is_floating_point and not x.dtype.is_complex:
-            message = f"pow: integers have no power {exponent}; convert with x.to(vkml.float32)."
-            raise ArgumentError(message)
-    return _into(POW, (x, exponent), out)
-
-
 # neg ---------------------------------------------------------------------------------
 
 
@@ -357,57 +293,6 @@ def neg(x: Tensor) -> Tensor:
     tensor([-1.,  2.])
     """
     return apply(NEG, (x,))
-
-
-# reciprocal, square ------------------------------------------------------------------------
-
-
-def _reciprocal_gradient(k: Ops, upstream: Value, output: Value, _x: Value) -> tuple[Value]:
-    return (k.neg(k.mul(upstream, k.mul(output, output))),)
-
-
-RECIPROCAL = define(
-    Operation(
-        name="reciprocal", result=rules.same, cpu=np.reciprocal, gradient=_reciprocal_gradient,
-        samples=unary(0.5, 2), promotion=Promotion.FLOATING, writes_out=True,
-    )
-)  # fmt: skip
-
-
-def reciprocal(x: Tensor) -> Tensor:
-    """Return ``1 / x``.
-
-    Examples
-    --------
-    >>> import vkml
-    >>> vkml.reciprocal(vkml.tensor([2.0, 4.0]))
-    tensor([0.5000, 0.2500])
-    """
-    return apply(RECIPROCAL, (x,))
-
-
-def _square_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Value]:
-    return (k.mul(upstream, k.mul(x, 2)),)
-
-
-SQUARE = define(
-    Operation(
-        name="square", result=rules.same, cpu=np.square, gradient=_square_gradient,
-        samples=unary(), writes_out=True,
-    )
-)  # fmt: skip
-
-
-def square(x: Tensor) -> Tensor:
-    """Return ``x * x``.
-
-    Examples
-    --------
-    >>> import vkml
-    >>> vkml.square(vkml.tensor([2.0, 3.0]))
-    tensor([4., 9.])
-    """
-    return apply(SQUARE, (x,))
 
 
 # lerp, scaled_add ----------------------------------------------------------------------------

@@ -51,6 +51,9 @@ FAMILIES: Final[tuple[ModuleType, ...]] = (
 )
 """The modules of operations, in the order of the reference."""
 
+PUBLIC_NAMES: Final[list[str]] = sorted(name for family in FAMILIES for name in family.__all__)
+"""What ``vkml.*`` offers of them."""
+
 for _family in FAMILIES:
     FUNCTIONS.update({name: getattr(_family, name) for name in _family.__all__})
 FUNCTIONS.update(inplace.METHODS)

@@ -110,4 +110,4 @@ def _moved(x: Tensor, target: DeviceLike) -> Tensor:
         return x
     from vkml.autograd.transfer import transferred
 
-    return transferred(x, destination, wrap(destination.handle.upload(x._download()), destination))
+    return transferred(x, wrap(destination.handle.upload(x._download()), destination))

@@ -235,6 +235,8 @@ def no_samples(_generator: np.random.Generator) -> Sequence[Sample]:
     return ()
 
 
-def array(generator: np.random.Generator, *shape: int, low: float = -2, high: float = 2) -> NDArray[Any]:
+def array(
+    generator: np.random.Generator, *shape: int, low: float = -2, high: float = 2
+) -> NDArray[Any]:
     """Return random float32 numbers in [low, high), for samples."""
     return generator.uniform(low, high, shape).astype(np.float32)

@@ -13,7 +13,7 @@ from vkml.ops.definition import Operation, Ops, Promotion, Value, define
 from vkml.ops.samples import unary
 from vkml.tensor import Tensor
 
-__all__ = ["exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "rsqrt", "sqrt"]
+__all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "rsqrt", "sqrt"]
 
 _LN2: Final = math.log(2)
 _LN10: Final = math.log(10)

@@ -5,3 +5,8 @@ from typing import Any, Final
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {}
 """Filled by `vkml.ops.catalog`."""
+
+
+def call(name: str, *arguments: Any, **options: Any) -> Any:
+    """Return what the public function `name` returns."""
+    return FUNCTIONS[name](*arguments, **options)

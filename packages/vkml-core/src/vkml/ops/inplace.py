@@ -10,8 +10,9 @@ import numpy as np
 from vkml.autograd.inplace import assign, check_writable, is_recorded, replace, write
 from vkml.errors import ShapeError
 from vkml.ops.apply import run_into
-from vkml.ops.creation import as_tensor, full
+from vkml.ops.creation import full
 from vkml.ops.definition import OPERATIONS
+from vkml.ops.from_data import as_tensor
 from vkml.ops.functions import FUNCTIONS
 from vkml.tensor import Tensor
 
@@ -23,6 +24,7 @@ METHODS: Final[dict[str, Callable[..., Tensor]]] = {}
 
 def _elementwise(name: str) -> Callable[..., Tensor]:
     """Return the in-place form of an operation that writes into ``out``."""
+
     def method(x: Tensor, *operands: Any) -> Tensor:
         if is_recorded(x, *operands):
             return replace(f"{name}_", x, lambda: FUNCTIONS[name](x, *operands))
@@ -53,7 +55,7 @@ def _scaled(name: str) -> Callable[..., Tensor]:
 
 
 def copy_(x: Tensor, source: Any) -> Tensor:
-    """Write the values of `source` (a tensor, array or number) into `x`, converted and broadcast."""
+    """Write `source` (a tensor, array or number) into `x`, converted and broadcast."""
     values = as_tensor(source)
     if values.ndim > x.ndim or np.broadcast_shapes(values.shape, x.shape) != x.shape:
         message = f"copy_: a value of shape {values.shape} does not broadcast to {x.shape}."
@@ -82,4 +84,4 @@ for _name in ("mul", "div", "pow", "neg", "abs", "exp", "sqrt", "tanh", "recipro
     METHODS[f"{_name}_"] = _elementwise(_name)
 for _name in ("clamp", "lerp", "masked_fill", "index_add", "relu", "sigmoid"):
     METHODS[f"{_name}_"] = _composed(_name)
-METHODS |= {"copy_": copy_, "fill_": fill_, "zero_": zero_}
+METHODS.update(copy_=copy_, fill_=fill_, zero_=zero_)

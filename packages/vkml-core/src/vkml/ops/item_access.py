@@ -7,9 +7,9 @@ axes they index are merged into one, from which rows are selected.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from vkml.autograd.inplace import is_recorded, replace
 from vkml.errors import DTypeError, IndexOutOfRangeError, ShapeError
 from vkml.ops.apply import apply, run_into
-from vkml.ops.creation import as_tensor, tensor
 from vkml.ops.definition import OPERATIONS, Operation, Ops, Sample, Spec, Value, array, define
+from vkml.ops.from_data import as_tensor, tensor
 from vkml.ops.functions import FUNCTIONS
 from vkml.ops.movement import permute, reshape
 from vkml.ops.slicing import SLICE
@@ -143,9 +143,7 @@ def _take_apart(items: list[Any], full_shape: Shape) -> _Index:
         steps.append(part[1])
         sizes.append(part[2])
         axis += 1
-    runs = sum(
-        now and not before for before, now in zip([False, *groups], groups, strict=False)
-    )
+    runs = sum(now and not before for before, now in zip([False, *groups], groups, strict=False))
     return _Index(tuple(starts), tuple(steps), tuple(sizes), tuple(shape), arrays, runs <= 1)
 
 
@@ -299,12 +297,11 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 def _flat_places(x: Tensor, parsed: _Index) -> NDArray[np.int64]:
     """Return the place, among the elements of `x` in order, of every element of ``x[index]``."""
-    from vkml.ops.creation import from_numpy
+    from vkml.ops.from_data import from_numpy
 
     numbered = from_numpy(np.arange(x.numel(), dtype=np.int64).reshape(x.shape))
-    places = _picked(_basic(numbered, parsed), parsed).numpy()
-    return places
+    return _picked(_basic(numbered, parsed), parsed).numpy()
 
 
-ITEM_ACCESS = {"getitem": getitem, "setitem": setitem}
+ITEM_ACCESS: Final[dict[str, Callable[..., Any]]] = {"getitem": getitem, "setitem": setitem}
 """The methods behind ``x[index]``, by name."""

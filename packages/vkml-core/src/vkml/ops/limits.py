@@ -119,7 +119,7 @@ CLAMP = define(
 )  # fmt: skip
 
 
-def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:  # noqa: A002
+def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
     """Return `x` with values under `min` raised to it and values over `max` lowered to it.
 
     Parameters
@@ -146,7 +146,7 @@ def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> 
     return apply(CLAMP, (x,), (min, max))
 
 
-def clamp_min(x: Tensor, min: Operand) -> Tensor:  # noqa: A002 - PyTorch's name
+def clamp_min(x: Tensor, min: Operand) -> Tensor:
     """Return `x` with values under `min` raised to it.
 
     Examples
@@ -158,7 +158,7 @@ def clamp_min(x: Tensor, min: Operand) -> Tensor:  # noqa: A002 - PyTorch's name
     return clamp(x, min, None)
 
 
-def clamp_max(x: Tensor, max: Operand) -> Tensor:  # noqa: A002 - PyTorch's name
+def clamp_max(x: Tensor, max: Operand) -> Tensor:
     """Return `x` with values over `max` lowered to it.
 
     Examples

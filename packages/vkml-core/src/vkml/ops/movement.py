@@ -43,7 +43,10 @@ CONTIGUOUS = define(
     Operation(
         name="contiguous", result=rules.same, gradient=_unchanged_gradient,
         cpu=lambda x: np.array(x, order="C"),
-        samples=lambda generator: [Sample((array(generator, 3, 4).T,)), Sample((array(generator),))],
+        samples=lambda generator: [
+            Sample((array(generator, 3, 4).T,)),
+            Sample((array(generator),)),
+        ],
     )
 )  # fmt: skip
 
@@ -188,7 +191,9 @@ def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     first, last = axis_of(start_dim, x.ndim), axis_of(end_dim, x.ndim)
     if first > last:
         raise ShapeError(f"flatten: start_dim {start_dim} lies after end_dim {end_dim}.")
-    return reshape(x, (*x.shape[:first], math.prod(x.shape[first : last + 1]), *x.shape[last + 1 :]))
+    return reshape(
+        x, (*x.shape[:first], math.prod(x.shape[first : last + 1]), *x.shape[last + 1 :])
+    )
 
 
 def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
@@ -245,9 +250,7 @@ def _permuted(x: Spec, axes: tuple[int, ...]) -> Spec:
     return Spec(tuple(x.shape[axis] for axis in axes), x.dtype)
 
 
-def _permute_view(
-    shape: Shape, strides: Shape, offset: int, axes: tuple[int, ...]
-) -> ViewLayout:
+def _permute_view(shape: Shape, strides: Shape, offset: int, axes: tuple[int, ...]) -> ViewLayout:
     return ViewLayout(
         tuple([shape[axis] for axis in axes]), tuple([strides[axis] for axis in axes]), offset
     )
@@ -343,9 +346,7 @@ def expand(x: Tensor, *sizes: Any) -> Tensor:
     added = len(wanted) - x.ndim
     if added < 0 or -1 in wanted[:added]:
         raise ShapeError(f"expand: shape {x.shape} does not expand to {wanted}.")
-    shape = tuple(
-        x.shape[axis - added] if size == -1 else size for axis, size in enumerate(wanted)
-    )
+    shape = tuple(x.shape[axis - added] if size == -1 else size for axis, size in enumerate(wanted))
     return apply(EXPAND, (x,), (shape,))
 
 

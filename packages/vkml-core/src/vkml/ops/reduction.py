@@ -53,7 +53,7 @@ SUM = define(
 )  # fmt: skip
 
 
-def sum(  # noqa: A001 - NumPy's name
+def sum(
     x: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DTypeLike | None = None
 ) -> Tensor:
     """Return the sum of the elements over the axes `dim`.
@@ -95,9 +95,7 @@ def _summed_to_size(k: Ops, x: Value, shape: Shape) -> Value:
     """Undo a broadcast: sum over the axes that `shape` lacks or has with size 1."""
     added = len(x.shape) - len(shape)
     axes = tuple(range(added)) + tuple(
-        axis + added
-        for axis, size in enumerate(shape)
-        if size == 1 and x.shape[axis + added] != 1
+        axis + added for axis, size in enumerate(shape) if size == 1 and x.shape[axis + added] != 1
     )
     total = k.sum(x, axes, False) if axes else x
     return k.reshape(total, shape) if total.shape != shape else total
@@ -166,5 +164,3 @@ def mean(
     if dtype is not None:
         x = x.to(dtype=dtype)
     return apply(MEAN, (x,), (axes_of(dim, x.ndim), keepdim))
-
-

@@ -35,7 +35,7 @@ ABS = define(
 )  # fmt: skip
 
 
-def abs(x: Tensor) -> Tensor:  # noqa: A001 - NumPy's name
+def abs(x: Tensor) -> Tensor:
     """Return the absolute values of `x`.
 
     Examples
@@ -51,7 +51,7 @@ def abs(x: Tensor) -> Tensor:  # noqa: A001 - NumPy's name
 
 
 def _flat_gradient(k: Ops, upstream: Value, _output: Value, _x: Value) -> tuple[Value]:
-    """The slope of a staircase: 0 (by convention also at the steps)."""
+    """Return the slope of a staircase: 0, by convention also at the steps."""
     return (k.mul(upstream, 0.0),)
 
 
@@ -115,7 +115,7 @@ ROUND = define(
 )  # fmt: skip
 
 
-def round(x: Tensor) -> Tensor:  # noqa: A001 - NumPy's name
+def round(x: Tensor) -> Tensor:
     """Return the nearest whole number; halves go to the even one.
 
     Examples

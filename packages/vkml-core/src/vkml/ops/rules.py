@@ -15,23 +15,23 @@ INT64: Final = np.dtype(np.int64)
 
 
 def same(x: Spec, *_options: Any) -> Spec:
-    """The result looks like the one operand."""
+    """Return the operand's shape and dtype."""
     return Spec(x.shape, x.dtype)
 
 
 def same_as_bool(x: Spec, *_options: Any) -> Spec:
-    """The result has the operand's shape and holds truth values."""
+    """Return the operand's shape, for truth values."""
     return Spec(x.shape, BOOL)
 
 
 def broadcast(*operands: Any) -> Spec:
-    """Operands broadcast; numbers among them take the tensors' dtype."""
+    """Return the common shape; numbers among the operands take the tensors' dtype."""
     specs = [each for each in operands if hasattr(each, "dtype")]
     return Spec(shapes.broadcast(*(each.shape for each in specs)), specs[0].dtype)
 
 
 def broadcast_to_bool(*operands: Any) -> Spec:
-    """Operands broadcast and are compared."""
+    """Return the common shape, for truth values."""
     return Spec(broadcast(*operands).shape, BOOL)
 
 
@@ -43,7 +43,7 @@ def no_bool(x: Spec, *_options: Any) -> Spec:
 
 
 def reduction(x: Spec, axes: tuple[int, ...], keepdim: bool) -> Spec:
-    """The axes go, or stay with size 1; the dtype stays."""
+    """Return the shape without the axes, or with size 1 there; the dtype stays."""
     return Spec(shapes.reduced(x.shape, axes, keepdim), x.dtype)
 
 

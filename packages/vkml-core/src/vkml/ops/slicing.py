@@ -68,7 +68,13 @@ SLICE = define(
 
 
 def _slice_backward_gradient(
-    k: Ops, upstream: Value, _output: Value, part_spec: Spec, _shape: Shape, starts: Shape, steps: Shape
+    k: Ops,
+    upstream: Value,
+    _output: Value,
+    part_spec: Spec,
+    _shape: Shape,
+    starts: Shape,
+    steps: Shape,
 ) -> tuple[Value]:
     return (k.slice(upstream, starts, steps, part_spec.shape),)
 

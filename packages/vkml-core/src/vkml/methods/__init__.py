@@ -1,0 +1,21 @@
+"""The methods of a tensor that call a public function of the same name.
+
+They reach it by name, so that nothing here imports an operation; the function's documentation says
+what it does.
+"""
+
+from vkml.methods.conversion import ConversionMethods
+from vkml.methods.elementwise import ElementwiseMethods
+from vkml.methods.in_place import InPlaceMethods
+from vkml.methods.operators import OperatorMethods
+from vkml.methods.shape import ShapeMethods
+
+__all__ = ["TensorMethods"]
+
+
+class TensorMethods(
+    ElementwiseMethods, ShapeMethods, ConversionMethods, InPlaceMethods, OperatorMethods
+):
+    """Methods that are public functions with the tensor as their first argument."""
+
+    __slots__ = ()
