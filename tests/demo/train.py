@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 from digits import CLASSES, Part, load_parts, make_model
 from tqdm import tqdm
-from vkml.data import DataLoader, TensorDataset
-from vkml.nn.functional import cross_entropy
-from vkml.optim import AdamW
 
 import vkml
 from vkml import nn
+from vkml.data import DataLoader, TensorDataset
+from vkml.nn.functional import cross_entropy
+from vkml.optim import AdamW
 
 SEED = 0
 EPOCHS = 15
