@@ -1,8 +1,8 @@
 """Pytest plugin that runs the Python blocks of README.md and the documentation.
 
-A block fenced as ``python`` or ``pycon`` runs, the latter with ``>>>``; the blocks of one page share
-their names, and each page works in a folder of its own. What cannot run stands in a block fenced
-as ``text`` or after the comment ``<!--- skip: next -->``.
+A block fenced as ``python`` or ``pycon`` runs, the latter with ``>>>``; the blocks of one page
+share their names, and each page works in a folder of its own. What cannot run stands in a block
+fenced as ``text`` or after the comment ``<!--- skip: next -->``.
 """
 
 import os
