@@ -70,11 +70,8 @@ def save_module(
     ...     def state_dict(self):
     ...         return {"factor": self.factor}
     >>> vkml_io.save_module("scale.vkml", Scale(3.0), {"epoch": 1})
-    >>> module = Scale(0.0)
-    >>> vkml_io.load_module("scale.vkml", module).metadata
-    {'epoch': 1}
-    >>> module.factor
-    array([3.])
+    >>> vkml_io.load("scale.vkml").tensors
+    {'factor': array([3.])}
     """
     save(
         path,
@@ -132,6 +129,22 @@ def load_module(
         Something does not fit; all problems are listed, and nothing was changed.
     CheckpointError
         The file is damaged or not a checkpoint; nothing was changed.
+
+    Examples
+    --------
+    >>> import numpy as np, vkml_io
+    >>> class Scale:
+    ...     def __init__(self, factor):
+    ...         self.factor = np.array([factor])
+    ...
+    ...     def state_dict(self):
+    ...         return {"factor": self.factor}
+    >>> vkml_io.save_module("scale.vkml", Scale(3.0), {"epoch": 1})
+    >>> module = Scale(0.0)
+    >>> vkml_io.load_module("scale.vkml", module).metadata
+    {'epoch': 1}
+    >>> module.factor
+    array([3.])
     """
     targets = module.state_dict()
     limits = Limits(max_expansion_ratio=max_expansion_ratio)
