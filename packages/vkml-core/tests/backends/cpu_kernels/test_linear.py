@@ -75,3 +75,12 @@ def test_matmul_of_float16_accumulates_in_float32() -> None:
 
     assert y.dtype == np.float16
     assert y[0, 0] == 4096
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int64])
+def test_matmul_of_vectors_is_an_array_of_rank_0(kind: Any) -> None:
+    y = matmul(np.ones(3, kind), np.ones(3, kind))
+
+    assert isinstance(y, np.ndarray)
+    assert y.dtype == kind
+    assert y == 3

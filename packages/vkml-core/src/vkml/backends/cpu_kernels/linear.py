@@ -26,16 +26,14 @@ def linear(x: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None) -> 
 
 def matmul(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Return the matrix product by the rules of `torch.matmul`, for ranks of one and more."""
-    product: NDArray[Any]
     if a.ndim == 2 and b.ndim == 2 and a.dtype.itemsize > 2:
-        product = np.matmul(a, b)
-        return product
+        matrix: NDArray[Any] = np.matmul(a, b)
+        return matrix
     if is_half(a.dtype):
-        product = np.matmul(a.astype(np.float32), b.astype(np.float32))
-        return product.astype(a.dtype)
+        return matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     if a.ndim > 2 and b.ndim == 2 and a.flags.c_contiguous and a.size:
         # One large product instead of one for each leading index.
-        product = np.matmul(a.reshape(-1, a.shape[-1]), b)
-        return product.reshape(*a.shape[:-1], b.shape[-1])
-    product = np.matmul(a, b)
-    return product
+        rows: NDArray[Any] = np.matmul(a.reshape(-1, a.shape[-1]), b)
+        return rows.reshape(*a.shape[:-1], b.shape[-1])
+    # The product of two vectors is a scalar of NumPy, not an array.
+    return np.asarray(np.matmul(a, b))
