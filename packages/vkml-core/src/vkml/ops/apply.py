@@ -206,9 +206,10 @@ class TensorOperations:
 
         def run(*arguments: Any) -> Any:
             operands = arguments[0] if operation.takes_sequence else arguments[:count]
+            options = tuple(map(_plain, arguments[count:]))
             if not any(isinstance(each, Tensor) for each in operands):
-                return self._without_tensors(name, arguments)
-            results = apply_all(operation, operands, arguments[count:])
+                return self._without_tensors(name, (*arguments[:count], *options))
+            results = apply_all(operation, operands, options)
             return results if len(results) > 1 else results[0]
 
         setattr(self, name, run)
@@ -216,6 +217,11 @@ class TensorOperations:
 
     def _without_tensors(self, name: str, arguments: tuple[Any, ...]) -> Tensor:
         return wrap(quiet.run(self.device.kernels[name], *arguments), self.device)
+
+
+def _plain(option: Any) -> Any:
+    """Return an option as kernels take it: a rule on Tensors finds vkML dtypes on them."""
+    return option.dtype if isinstance(option, dtypes.DType) else option
 
 
 _namespaces: Final[dict[Device, TensorOperations]] = {}
