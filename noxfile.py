@@ -201,7 +201,7 @@ def versions(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure vkML beside its peers and print the ratios."""
-    scripts = sorted(path.relative_to(ROOT) for path in ROOT.glob("tests/benchmarks/*.py"))
+    scripts = sorted(path.relative_to(ROOT) for path in ROOT.glob("tests/benchmarks/bench_*.py"))
     if not scripts:
         session.warn("NOTHING MEASURED: tests/benchmarks holds no script yet")
         return
