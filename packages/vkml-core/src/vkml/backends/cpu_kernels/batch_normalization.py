@@ -39,13 +39,13 @@ def _images(planes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _sample_sums(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the sums of the columns of a matrix, in float64."""
-    total: NDArray[np.float64] = rows.sum(axis=0, dtype=np.float64)
-    return total
+    """Return the sums of the columns of a matrix, as float64."""
+    total: NDArray[Any] = np.matmul(ones(len(rows), rows.dtype), rows)
+    return total.astype(np.float64)
 
 
 def _channel_sums(planes: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the sum of each channel: float rows by BLAS, then the samples in float64."""
+    """Return the sum of each channel, as float64: over positions, then over samples, by BLAS."""
     samples, channels, positions = planes.shape
     if positions == 1:
         return _sample_sums(planes.reshape(samples, channels))
