@@ -139,6 +139,7 @@ __all__ = [
 
 __version__ = _version("vkml-core")
 
+autograd.complete()
 operators.install()
 
 

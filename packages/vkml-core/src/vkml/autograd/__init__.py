@@ -1,11 +1,11 @@
 """Reverse-mode differentiation: recording, grad modes, the backward pass, and what users build on.
 
 The backward pass stands above tensors, which stand above the graph; so that importing the graph
-does not import the whole tower, the names from above are looked up when they are first used.
+does not import the whole tower, the names from above are bound last, by `complete`.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from vkml.autograd.modes import (
     enable_grad,
@@ -47,7 +47,11 @@ _ABOVE: Final = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _ABOVE:
-        raise AttributeError(f"module 'vkml.autograd' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"vkml.autograd.{_ABOVE[name]}"), name)
+def complete() -> None:
+    """Bind the names from above. Called once, when all of vkml is imported.
+
+    Now rather than on first use: an import of ``vkml.autograd.backward`` by anybody would bind the
+    module to the name of the function.
+    """
+    for name, module in _ABOVE.items():
+        globals()[name] = getattr(importlib.import_module(f"vkml.autograd.{module}"), name)

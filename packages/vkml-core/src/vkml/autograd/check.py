@@ -150,9 +150,8 @@ def _leaves(name: str, inputs: Tensor | Sequence[Any]) -> list[Any]:
                 "1e-6; convert it with x.detach().double().requires_grad_()."
             )
             raise DTypeError(message)
-        if any(
-            step == 0 and size > 1 for step, size in zip(each.stride(), each.shape, strict=True)
-        ):
+        steps = zip(each.stride(), each.shape, strict=True)
+        if each.numel() and any(step == 0 and size > 1 for step, size in steps):
             message = (
                 f"{name}: input {position} shows one element at several places (it was expanded), "
                 "so these cannot be moved apart; pass x.clone()."
@@ -177,14 +176,17 @@ def _disagreement(
     """Return what differs most between analytic and numerical Jacobians, or None."""
     with enable_grad():
         outputs = _differentiable(func(*arguments))
-        for position, source in enumerate(arguments):
-            if not _is_checked(source):
-                continue
-            analytic = [_analytic(output, source) for output in outputs]
+        sources = {n: each for n, each in enumerate(arguments) if _is_checked(each)}
+        # All backward passes come first: moving an input changes values that they need.
+        analytic = {
+            n: [_analytic(output, source) for output in outputs] for n, source in sources.items()
+        }
+        for position, source in sources.items():
             numerical = _numerical(func, arguments, source, eps)
             if len(numerical) != len(outputs):
                 return "the function returns another number of outputs each time it is called."
-            for number, pair in enumerate(zip(analytic, numerical, strict=True)):
+            pairs = zip(analytic[position], numerical, strict=True)
+            for number, pair in enumerate(pairs):
                 found = _worst(*pair, atol, rtol)
                 if found is not None:
                     return _message(found, pair, number, position, (outputs[number], source))
