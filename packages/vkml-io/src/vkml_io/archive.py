@@ -6,6 +6,7 @@ import zlib
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from vkml_io.array_place import ArrayPlace, place_array
+from vkml_io.canonical_directory import parse_canonical
 from vkml_io.contents import check_crc, chunks
 from vkml_io.directory import Member, check_expansion, parse_directory
 from vkml_io.end_records import find_directory
@@ -40,7 +41,8 @@ class Archive:
     def _read(self, limits: Limits) -> None:
         source = self.source
         place = find_directory(source, limits.max_directory)
-        self.members = parse_directory(source.read(place.offset, place.size), place)
+        directory = source.read(place.offset, place.size)
+        self.members = parse_canonical(directory, place) or parse_directory(directory, place)
         check_expansion(self.members, source.size, limits.max_expansion_ratio)
         header_member = self.members.get(HEADER_MEMBER)
         if header_member is None:

@@ -54,7 +54,7 @@ class ArchiveWriter:
         self._sha256 = sha256
         self._members: list[Member] = []
         self._position = 0
-        self._batch: list[platform.Buffer] = []
+        self._batch = bytearray()
         self._batch_start = 0
 
     def add_array(self, name: str, npy_header: bytes, array: Array, *, compress: bool) -> Written:
@@ -76,7 +76,9 @@ class ArchiveWriter:
             checksums = Checksums(parts, sha256=self._sha256)
             member = self._member(name, STORED, checksums.crc32, size, size)
             local = build_local_header(member, align)
-            self._batch += [local, *parts]
+            self._batch += local
+            for part in parts:
+                self._batch += part
             start = self._advance(member, local)
             if self._position - self._batch_start >= _BATCH:
                 self._flush()
@@ -88,15 +90,18 @@ class ArchiveWriter:
         # zlib, hashlib and the write release the GIL: they run side by side.
         with ThreadPoolExecutor(max_workers=1) as beside:
             future = beside.submit(Checksums, parts, sha256=self._sha256)
-            platform.write_at(self._descriptor, parts, start)
+            position = start
+            for part in parts:
+                position += platform.write_at(self._descriptor, part, position)
             checksums = future.result()
         member = self._member(name, STORED, checksums.crc32, size, size)
         return self._write_local(member, align, checksums)
 
     def finish(self) -> None:
         """Write the directory. Nothing can be added after that."""
-        self._batch.append(build_archive_end(self._members, self._position))
-        self._position += len(self._batch[-1])
+        end = build_archive_end(self._members, self._position)
+        self._batch += end
+        self._position += len(end)
         self._flush()
         # A packed attempt that was given up may reach further than what took its place.
         os.ftruncate(self._descriptor, self._position)
@@ -110,7 +115,7 @@ class ArchiveWriter:
         checksums = Checksums([], sha256=self._sha256)
         for piece in _pieces(npy_header, array):
             checksums.update(piece)
-            position += platform.write_at(self._descriptor, [piece], position)
+            position += platform.write_at(self._descriptor, piece, position)
         member = draft._replace(crc32=checksums.crc32)
         return self._write_local(member, self._align, checksums)
 
@@ -126,7 +131,7 @@ class ArchiveWriter:
             checksums = Checksums([], sha256=self._sha256)
             stored_size = 0
             for packed in _deflate(_pieces(npy_header, array), checksums, strategy):
-                stored_size += platform.write_at(self._descriptor, [packed], start + stored_size)
+                stored_size += platform.write_at(self._descriptor, packed, start + stored_size)
             if size <= DEFAULT_EXPANSION_RATIO * stored_size:
                 break
         if stored_size >= size:
@@ -141,7 +146,7 @@ class ArchiveWriter:
     def _write_local(self, member: Member, align: int, checksums: Checksums) -> Written:
         """Write the local header before bytes that are in the file already."""
         local = build_local_header(member, align)
-        platform.write_at(self._descriptor, [local], self._position)
+        platform.write_at(self._descriptor, local, self._position)
         start = self._advance(member, local)
         self._batch_start = self._position
         return Written(start, member.method == DEFLATED, checksums.sha256)

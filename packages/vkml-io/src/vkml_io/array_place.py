@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vkml_io.contents import chunks
 from vkml_io.errors import CheckpointError, violation
 from vkml_io.format import DEFLATED, HEADER_MEMBER
-from vkml_io.index import IndexEntry
+from vkml_io.index import index_entry
 from vkml_io.npy import (
     LONGEST_PREFIX,
     NpyHeader,
@@ -39,7 +39,7 @@ class ArrayPlace(NamedTuple):
         return self.member_start + self.npy.size
 
 
-def place_array(source: Source, member: Member, start: int, index: IndexEntry | None) -> ArrayPlace:
+def place_array(source: Source, member: Member, start: int, index: str | None) -> ArrayPlace:
     """Return the place of the array in `member`, whose bytes begin at `start`."""
     try:
         raw = _read_header(source, member, start)
@@ -75,12 +75,11 @@ def _inflate_header(source: Source, member: Member, start: int) -> bytes:
     return unpacked[: npy_header_size(unpacked, member.size)]
 
 
-def _check_index(index: IndexEntry, place: ArrayPlace) -> None:
+def _check_index(index: str, place: ArrayPlace) -> None:
     npy = place.npy
-    big_endian = npy.descr[0] == ">"
-    found = (npy.dtype_name, npy.shape, place.data_start, npy.fortran_order, big_endian)
+    found = index_entry(npy.descr, npy.shape, place.data_start, fortran_order=npy.fortran_order)
     if index != found:
         raise violation(
             "D11",
-            f"the index of {HEADER_MEMBER} says '{index}', and the array is '{IndexEntry(*found)}'",
+            f"the index of {HEADER_MEMBER} says '{index}', and the array is '{found}'",
         )

@@ -14,7 +14,7 @@ from vkml_io.format import (
     HEADER_MEMBER,
     VERSION,
 )
-from vkml_io.index import Index, IndexEntry
+from vkml_io.index import Index
 from vkml_io.metadata import decode_metadata
 from vkml_io.names import member_of
 from vkml_io.strict_json import BareConstant, parse_json
@@ -45,7 +45,7 @@ class Header:
 def encode_header(
     keys: Sequence[str],
     metadata: Metadata,
-    index: Sequence[IndexEntry],
+    index: Sequence[str],
     sha256: Sequence[str] | None,
     align: int,
 ) -> bytes:
@@ -55,7 +55,7 @@ def encode_header(
         "version": VERSION,
         "keys": list(keys),
         "metadata": metadata,
-        "index": [str(entry) for entry in index],
+        "index": list(index),
         "alignment": align,
     }
     if sha256 is not None:

@@ -6,6 +6,7 @@ With it, the end of the file alone says what the arrays are and where.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from vkml_io.errors import quoted, violation
@@ -15,9 +16,9 @@ _DTYPE = "|".join(sorted(set(DTYPE_NAMES.values())))
 _NUMBER = "(?:0|[1-9][0-9]{0,18})"
 _SHAPE = f"(?:{_NUMBER}(?:,{_NUMBER}){{0,{MAX_DIMENSIONS - 1}}})?"
 # dtype, shape, byte of the values; then "F" for Fortran order and ">" for big-endian bytes
-_ENTRY = re.compile(f"({_DTYPE}) ({_SHAPE}) ({_NUMBER})(?: (F>?|>))?")
+_ENTRY = f"(?:{_DTYPE}) {_SHAPE} {_NUMBER}(?: (?:F>?|>))?"
 # All entries in one match; the possessive star never goes back.
-_ENTRIES = re.compile(f"(?:(?:{_DTYPE}) {_SHAPE} {_NUMBER}(?: (?:F>?|>))?\n)*+")
+_ENTRIES = re.compile(f"(?:{_ENTRY}\n)*+")
 _OFFSETS = re.compile(f" ({_NUMBER})(?: [F>]+)?\n")
 
 
@@ -27,13 +28,30 @@ class IndexEntry(NamedTuple):
     dtype: str
     shape: tuple[int, ...]
     data_offset: int
-    fortran_order: bool = False
-    big_endian: bool = False
+    fortran_order: bool
+    big_endian: bool
 
-    def __str__(self) -> str:
-        shape = ",".join(map(str, self.shape))
-        order = ("F" if self.fortran_order else "") + (">" if self.big_endian else "")
-        return f"{self.dtype} {shape} {self.data_offset}" + (f" {order}" if order else "")
+
+@lru_cache(maxsize=1024)  # a model repeats a few shapes
+def _words(
+    dtype: str, shape: tuple[int, ...], fortran_order: bool, big_endian: bool
+) -> tuple[str, str]:
+    """Return what stands before and after the offset."""
+    order = ("F" if fortran_order else "") + (">" if big_endian else "")
+    return f"{dtype} {','.join(map(str, shape))} ", f" {order}" if order else ""
+
+
+def index_entry(
+    descr: str, shape: tuple[int, ...], data_offset: int, *, fortran_order: bool
+) -> str:
+    """Return the index entry of an array. There is one way only to write each."""
+    before, after = _words(DTYPE_NAMES[descr], shape, fortran_order, descr[0] == ">")
+    return f"{before}{data_offset}{after}"
+
+
+@lru_cache(maxsize=1024)
+def _sizes(shape: str) -> tuple[int, ...]:
+    return tuple(map(int, shape.split(","))) if shape else ()
 
 
 class Index:
@@ -47,15 +65,17 @@ class Index:
         self._entries: list[str] = entries
         self._lines = "".join(f"{entry}\n" for entry in entries)
         if self._lines.count("\n") != count or not _ENTRIES.fullmatch(self._lines):
-            malformed = next(entry for entry in entries if not _ENTRY.fullmatch(entry))
+            malformed = next(entry for entry in entries if not re.fullmatch(_ENTRY, entry))
             raise violation("C9", f"the index entry {quoted(malformed)} is malformed")
 
-    def __getitem__(self, position: int) -> IndexEntry:
-        match = _ENTRY.fullmatch(self._entries[position])
-        assert match is not None  # noqa: S101  # all entries were matched above
-        dtype, shape, offset, order = match.groups(default="")
-        sizes = tuple(map(int, shape.split(","))) if shape else ()
-        return IndexEntry(dtype, sizes, int(offset), "F" in order, ">" in order)
+    def __getitem__(self, position: int) -> str:
+        return self._entries[position]
+
+    def decode(self, position: int) -> IndexEntry:
+        """Return the parts of one entry."""
+        dtype, shape, offset, *rest = self._entries[position].split(" ")
+        order = rest[0] if rest else ""
+        return IndexEntry(dtype, _sizes(shape), int(offset), "F" in order, ">" in order)
 
     def data_offsets(self) -> list[int]:
         """Return the offset of every array, in key order."""

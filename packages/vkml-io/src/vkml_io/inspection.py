@@ -90,7 +90,7 @@ def list_entries(archive: Archive) -> tuple[Entry, ...]:
     for position, key in enumerate(header.keys):
         member = archive.members[member_of(key)]
         if header.index is not None:
-            index = header.index[position]
+            index = header.index.decode(position)
             dtype, shape, offset = index.dtype, index.shape, index.data_offset
             fortran_order = index.fortran_order
         else:

@@ -25,6 +25,11 @@ def name_problem(name: str) -> str | None:
         return "it holds a lone surrogate"
     if not 1 <= size <= MAX_NAME_BYTES:
         return f"it has {size} bytes, outside 1 to {MAX_NAME_BYTES}"
+    return forbidden_part(name)
+
+
+def forbidden_part(name: str) -> str | None:
+    """Return which part of a name is not allowed, or None. Also for names joined by slashes."""
     if _FORBIDDEN_CHARACTER.search(name):
         return "it holds a control character or a backslash"
     if _FORBIDDEN_COMPONENT.search(name):

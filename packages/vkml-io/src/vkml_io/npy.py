@@ -81,6 +81,7 @@ class NpyHeader:
         return array
 
 
+@lru_cache(maxsize=1024)  # a model repeats a few shapes
 def contiguous_strides(
     shape: tuple[int, ...], itemsize: int, *, fortran_order: bool
 ) -> tuple[int, ...]:
@@ -92,7 +93,7 @@ def contiguous_strides(
     return tuple(strides) if fortran_order else tuple(reversed(strides))
 
 
-@lru_cache(maxsize=1024)  # a model repeats a few shapes
+@lru_cache(maxsize=1024)
 def build_npy_header(descr: str, shape: tuple[int, ...], fortran_order: bool) -> bytes:
     """Return the header that NumPy writes for such an array, byte for byte."""
     text = f"{{'descr': '{descr}', 'fortran_order': {fortran_order}, 'shape': {shape!r}, }}"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
@@ -20,9 +18,8 @@ NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 OPEN_TO_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _CLOEXEC | _BINARY
 OPEN_NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | _CLOEXEC | NOFOLLOW | _BINARY
 
-# One Linux call moves at most 2,147,479,552 bytes and 1,024 buffers.
+# One Linux call moves at most 2,147,479,552 bytes.
 _LONGEST_TRANSFER = 2**30
-_MOST_BUFFERS = 1024
 
 
 def read_at(file_descriptor: int, buffer: memoryview, offset: int) -> int:
@@ -36,15 +33,13 @@ def read_at(file_descriptor: int, buffer: memoryview, offset: int) -> int:
     return done
 
 
-def write_at(file_descriptor: int, buffers: Sequence[Buffer], offset: int) -> int:
-    """Write all `buffers`, one after the other, from `offset` on; return the number of bytes."""
-    done = 0
-    waiting = [memoryview(buffer) for buffer in buffers if len(buffer)]
-    while waiting:
-        count = _write_some(file_descriptor, waiting[:_MOST_BUFFERS], offset + done)
-        done += count
-        waiting = _rest(waiting, count)
-    return done
+def write_at(file_descriptor: int, buffer: Buffer, offset: int) -> int:
+    """Write all of `buffer` from `offset` on; return the number of bytes."""
+    view = memoryview(buffer)
+    done, size = 0, view.nbytes
+    while done < size:
+        done += _write_some(file_descriptor, view[done : done + _LONGEST_TRANSFER], offset + done)
+    return size
 
 
 def reserve_space(file_descriptor: int, size: int) -> None:
@@ -87,30 +82,8 @@ def _read_some(file_descriptor: int, buffer: memoryview, offset: int) -> int:
     return len(data)
 
 
-def _write_some(file_descriptor: int, buffers: list[memoryview], offset: int) -> int:
-    buffers = list(_within_one_call(buffers))
-    if hasattr(os, "pwritev"):
-        return os.pwritev(file_descriptor, buffers, offset)
+def _write_some(file_descriptor: int, buffer: memoryview, offset: int) -> int:
+    if hasattr(os, "pwrite"):
+        return os.pwrite(file_descriptor, buffer, offset)
     os.lseek(file_descriptor, offset, os.SEEK_SET)
-    return os.write(file_descriptor, buffers[0])
-
-
-def _within_one_call(buffers: list[memoryview]) -> list[memoryview]:
-    """Return as many leading buffers as one call can move; the first may be cut."""
-    taken: list[memoryview] = []
-    size = 0
-    for buffer in islice(buffers, _MOST_BUFFERS):
-        if taken and size + buffer.nbytes > _LONGEST_TRANSFER:
-            break
-        taken.append(buffer[:_LONGEST_TRANSFER])
-        size += taken[-1].nbytes
-    return taken
-
-
-def _rest(buffers: list[memoryview], done: int) -> list[memoryview]:
-    """Return what remains of `buffers` after `done` bytes."""
-    for index, buffer in enumerate(buffers):
-        if done < buffer.nbytes:
-            return [buffer[done:], *buffers[index + 1 :]]
-        done -= buffer.nbytes
-    return []
+    return os.write(file_descriptor, buffer)

@@ -12,13 +12,12 @@ from vkml_io.errors import quoted, violation
 from vkml_io.format import (
     ALIGNMENTS,
     DIRECTORY_RECORD,
-    DTYPE_NAMES,
     HEADER_MEMBER,
     STORED,
     Limits,
 )
 from vkml_io.header import encode_header
-from vkml_io.index import IndexEntry
+from vkml_io.index import index_entry
 from vkml_io.local_header import build_local_header
 from vkml_io.metadata import encode_metadata
 from vkml_io.names import member_of, name_problem
@@ -39,13 +38,12 @@ class PlannedArray:
     value: Value
     npy_header: bytes
 
-    def index_entry(self, member_start: int, *, packed: bool) -> IndexEntry:
+    def index_entry(self, member_start: int, *, packed: bool) -> str:
         """Return the index entry of this array in a member that starts there."""
         value = self.value
         # The place of a packed array is where its deflate stream starts.
         start = member_start + (0 if packed else len(self.npy_header))
-        dtype, big_endian = DTYPE_NAMES[value.descr], value.descr[0] == ">"
-        return IndexEntry(dtype, value.shape, start, value.fortran_order, big_endian)
+        return index_entry(value.descr, value.shape, start, fortran_order=value.fortran_order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ def _plan_layout(
     """Return the size of the stored file. No compressed one has offsets larger than these."""
     limits = Limits()
     members: list[Member] = []
-    index: list[IndexEntry] = []
+    index: list[str] = []
     position = 0
     for array in arrays:
         name = member_of(array.key)

@@ -1,0 +1,96 @@
+"""The fast way to read a directory gives the verdict of the general one."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import vkml_io
+from vkml_io.canonical_directory import parse_canonical
+from vkml_io.directory import parse_directory
+from vkml_io.end_records import DirectoryPlace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vkml_io.aliases import Array
+
+FIELDS = ["needed", "flags", "method", "time", "date", "crc", "stored", "size", "name_length",
+          "extra_length", "comment_length", "disk", "internal", "external", "offset"]  # fmt: skip
+NUMBERS = [0, 1, 2, 6, 8, 10, 20, 21, 45, 46, 90, 0x800, 0x801, 0xFFFF, 0xFFFFFFFF, 0o600 << 16]
+
+
+def _directory_of(path: Path) -> tuple[bytes, DirectoryPlace]:
+    data = path.read_bytes()
+    _, _, _, _, count, size, offset, _ = struct.unpack("<4s4H2IH", data[-22:])
+    return data[offset : offset + size], DirectoryPlace(count, size, offset)
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_our_own_files_take_the_fast_way(
+    tmp_path: Path, arrays: dict[str, Array], compress: bool
+) -> None:
+    vkml_io.save(tmp_path / "a.vkml", arrays, compress=compress)
+    data, place = _directory_of(tmp_path / "a.vkml")
+
+    fast = parse_canonical(data, place)
+
+    assert fast == parse_directory(data, place)
+    assert fast is not None
+    assert list(fast)[-1] == "vkml.json"
+
+
+def _record(name: bytes, changes: dict[str, int]) -> bytes:
+    fields = dict.fromkeys(FIELDS, 0) | {
+        "needed": 20,
+        "date": 0x21,
+        "stored": 10,
+        "size": 10,
+        "external": 0o600 << 16,
+        "flags": 0 if name.isascii() else 0x800,
+        "name_length": len(name),
+    }
+    for field, value in changes.items():
+        large = field in ("crc", "stored", "size", "external", "offset")
+        fields[field] = value if large else value & 0xFFFF
+    return struct.pack("<4s6H3I5H2I", b"PK\x01\x02", 0x0314, *fields.values()) + name
+
+
+NAMES = st.sampled_from(
+    [b"a", b"b", b"tensors/w.npy", "é".encode(), b"a//b", b"../a", b"/a", b"a/", b"", b"\xff",
+     b"a\nb", b"a\\b", b".", b"..", b"...", b"a/./b", "\u0085".encode()]
+)  # fmt: skip
+RECORDS = st.builds(
+    _record,
+    NAMES,
+    st.dictionaries(st.sampled_from(FIELDS), st.sampled_from(NUMBERS), max_size=2),
+)
+
+
+@settings(max_examples=1000, deadline=None, derandomize=True)
+@given(records=st.lists(RECORDS, max_size=4), extra=st.integers(-1, 1))
+def test_what_the_fast_way_accepts_the_general_one_reads_alike(
+    records: list[bytes], extra: int
+) -> None:
+    data = b"".join(records)
+    place = DirectoryPlace(max(len(records) + extra, 0), len(data), 100)
+
+    fast = parse_canonical(data, place)
+
+    if fast is not None:
+        assert fast == parse_directory(data, place)
+
+
+def test_a_directory_of_many_names_is_read_alike() -> None:
+    names = np.random.default_rng(3).permutation(500)
+    data = b"".join(_record(b"t/%d" % name, {"offset": int(name)}) for name in names)
+    place = DirectoryPlace(500, len(data), 10**6)
+
+    fast: Any = parse_canonical(data, place)
+
+    assert fast == parse_directory(data, place)
