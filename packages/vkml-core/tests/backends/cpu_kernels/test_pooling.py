@@ -131,3 +131,16 @@ def test_pooling_of_float16_is_float16() -> None:
 
     assert max_pool2d(x, (2, 2), (2, 2), (0, 0), (1, 1), False)[0].dtype == np.float16
     assert avg_pool2d(x, (2, 2), (2, 2), (0, 0), False, True).dtype == np.float16
+
+
+def test_max_pool2d_backward_of_windows_in_the_padding_gives_nothing(rng: Any) -> None:
+    x = rng.normal(size=(2, 2, 9))
+    options = ((2, 3), (1, 4), (1, 0), (3, 2), False)
+
+    y, indices = max_pool2d(x, *options, True)
+    dx = max_pool2d_backward(np.ones_like(y), x, y, None, *options)
+    from_indices = max_pool2d_backward(np.ones_like(y), x, y, indices, *options)
+
+    assert (y == -np.inf).all()
+    assert not dx.any()
+    assert not from_indices.any()

@@ -6,6 +6,7 @@ found only when they are asked for: the gradient can find them again from the re
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,7 +75,8 @@ def max_pool2d(
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
     """Return the largest value of each window, and its position h * W + w if asked for.
 
-    The first of equal values counts. NaN is larger than any number.
+    The first of equal values counts. NaN is larger than any number. A window that holds nothing
+    but padding gives -inf, and its position means nothing.
     """
     geometry = _geometry(x.shape, kernel, stride, padding, dilation, ceil_mode)
     if _is_pairwise(geometry):
@@ -142,6 +144,14 @@ def _point_at_nan(
         np.copyto(_tap_part(positions, geometry, i, j, False), here, where=nan)
 
 
+def _filled_windows(geometry: Geometry, axis: int) -> NDArray[np.bool_]:
+    """Return which windows have a tap inside the input: a dilated one may step over all of it."""
+    filled = np.zeros(geometry.output[axis], np.bool_)
+    for index in range(geometry.kernel[axis]):
+        filled[geometry.tap(axis, index)[0]] = True
+    return filled
+
+
 @through_float32()
 def max_pool2d_backward(
     g: NDArray[Any],
@@ -158,11 +168,14 @@ def max_pool2d_backward(
     dx = np.zeros(x.shape, g.dtype)
     if y.size == 0:
         return dx
+    geometry = _geometry(x.shape, kernel, stride, padding, dilation, ceil_mode)
     if indices is None:
-        geometry = _geometry(x.shape, kernel, stride, padding, dilation, ceil_mode)
         indices = _positions(x, y, geometry)
+    filled = [_filled_windows(geometry, axis) for axis in (0, 1)]
+    if not (filled[0].all() and filled[1].all()):
+        indices, g = (a[..., filled[0], :][..., filled[1]] for a in (indices, g))
     plane_size = x.shape[-1] * x.shape[-2]
-    planes = indices.reshape(-1, y.shape[-1] * y.shape[-2])
+    planes = indices.reshape(prod(x.shape[:-2]), indices.shape[-1] * indices.shape[-2])
     flat = planes + np.arange(0, dx.size, plane_size)[:, None]
     # On one axis `add.at` is as fast as an assignment, and windows may overlap.
     np.add.at(dx.reshape(-1), flat.reshape(-1), g.reshape(-1))
