@@ -51,7 +51,7 @@ def replace(name: str, target: Tensor, compute: Callable[[], Tensor]) -> Tensor:
 
 
 def assign(name: str, target: Tensor, value: Tensor) -> Tensor:
-    """Write `value` into `target`; its node becomes the target's."""
+    """Write `value` into `target`; where writes are recorded, its node becomes the target's."""
     if value.shape != target.shape:
         message = f"{name}: a value of shape {value.shape} does not fit into {target.shape}."
         raise ShapeError(message)
@@ -60,6 +60,8 @@ def assign(name: str, target: Tensor, value: Tensor) -> Tensor:
     if value._operand.dtype != target._operand.dtype:
         value = value.to(dtype=target.dtype)
     write(target, value._operand)
+    if not is_recorded(target, value):
+        return target
     known = target._view
     if known is None:
         target._node = value._node
