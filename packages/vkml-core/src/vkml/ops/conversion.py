@@ -98,7 +98,9 @@ def to(
             raise ArgumentError(f"to: {each!r} is neither a dtype nor a device.")
     result = x
     if dtype is not None and dtypes.as_dtype(dtype) is not x.dtype:
-        result = apply(CAST, (result,), (dtypes.as_numpy(dtype),))
+        wanted = dtypes.as_numpy(dtype)
+        source = result if dtypes.category(wanted) >= 2 else result.detach()  # no gradient there
+        result = apply(CAST, (source,), (wanted,))
     if device is not None:
         result = _moved(result, device)
     return clone(result) if copy and result is x else result
