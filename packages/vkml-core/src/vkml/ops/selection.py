@@ -47,9 +47,10 @@ def _chosen(condition: Spec, x: Any, y: Any) -> Spec:
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
     # NumPy takes Python numbers for float64 arrays here; as arrays of the other's dtype they stay.
-    if isinstance(y, (bool, int, float, complex)):
+    # (A rank-0 float64 result of NumPy is a Python float too, but has a dtype.)
+    if not hasattr(y, "dtype"):
         y = np.asarray(y, x.dtype)
-    elif isinstance(x, (bool, int, float, complex)):
+    elif not hasattr(x, "dtype"):
         x = np.asarray(x, y.dtype)
     return np.where(condition, x, y)
 
