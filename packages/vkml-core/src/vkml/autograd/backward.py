@@ -326,7 +326,8 @@ def _apply_rule_to_tensors(node: Node, upstream: Tensor, edges: tuple[Any, ...],
     device = node.device
     values = [
         wrap(value, device, edge) if keep_is_value(value) else value
-        for value, edge in zip(node.saved or (), node.edges, strict=True)
+        # Not strict: the node of a `Function` saves nothing.
+        for value, edge in zip(node.saved or (), node.edges, strict=False)
     ]
     results = node.results
     if results is not None:
