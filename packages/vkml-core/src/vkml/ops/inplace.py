@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import numpy as np
-
+from vkml import shapes
 from vkml.autograd.inplace import assign, check_writable, is_recorded, replace, write
 from vkml.errors import ShapeError
 from vkml.ops.apply import run_into
@@ -57,7 +56,7 @@ def _scaled(name: str) -> Callable[..., Tensor]:
 def copy_(x: Tensor, source: Any) -> Tensor:
     """Write `source` (a tensor, array or number) into `x`, converted and broadcast."""
     values = as_tensor(source)
-    if values.ndim > x.ndim or np.broadcast_shapes(values.shape, x.shape) != x.shape:
+    if not _fits(values.shape, x.shape):
         message = f"copy_: a value of shape {values.shape} does not broadcast to {x.shape}."
         raise ShapeError(message)
     values = values.to(device=x.device)
@@ -66,6 +65,13 @@ def copy_(x: Tensor, source: Any) -> Tensor:
         return assign("copy_", x, values.to(dtype=x.dtype).expand(x.shape))
     write(x, values._operand)
     return x
+
+
+def _fits(shape: shapes.Shape, target: shapes.Shape) -> bool:
+    try:
+        return shapes.broadcast(shape, target) == target
+    except ShapeError:
+        return False
 
 
 def fill_(x: Tensor, value: Any) -> Tensor:
