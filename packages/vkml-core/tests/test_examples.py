@@ -1,0 +1,27 @@
+"""The examples in the docstrings run and print what they say."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import vkml
+import vkml.autograd.backward  # so that the walk below meets modules that are imported lazily
+
+DOORS = ("vkml.nn", "vkml.optim", "vkml.data", "vkml.io")
+"""They open other packages, which need not be installed."""
+MODULES = sorted(
+    name
+    for _, name, _ in pkgutil.walk_packages(vkml.__path__, "vkml.")
+    if not name.startswith(DOORS)
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name))
+
+    assert found.failed == 0
