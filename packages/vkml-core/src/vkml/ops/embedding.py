@@ -70,7 +70,7 @@ def _samples(generator: np.random.Generator) -> list[Sample]:
     weight = array(generator, 7, 3)
     return [
         Sample((weight, generator.integers(0, 7, (2, 5))), (None,)),
-        Sample((weight, generator.integers(0, 7, 6, dtype=np.int32)), (2,)),
+        Sample((weight, np.array([3, 0, 6, 3], np.int32)), (2,)),
         Sample((weight, np.array(4)), (None,)),
         Sample((weight, np.zeros((2, 0), np.int64)), (None,)),
     ]

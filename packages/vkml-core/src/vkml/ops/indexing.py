@@ -10,8 +10,8 @@ from vkml.backends.cpu_kernels import indexing as kernels
 from vkml.errors import DTypeError, ShapeError
 from vkml.ops.apply import apply
 from vkml.ops.arithmetic import add
-from vkml.ops.creation import tensor
 from vkml.ops.definition import OPERATIONS, Operation, Ops, Sample, Spec, Value, array, define
+from vkml.ops.from_data import tensor
 from vkml.shapes import Shape, axis_of, broadcast
 
 if TYPE_CHECKING:

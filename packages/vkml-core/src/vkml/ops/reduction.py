@@ -1,37 +1,43 @@
-"""Reductions: sums, means, extremes over axes."""
+"""Reductions: sums, means and tests over axes; running sums."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from vkml.dtypes import DTypeLike
+from vkml.backends.cpu_kernels import reduction as kernels
 from vkml.ops import rules
 from vkml.ops.apply import apply
+from vkml.ops.comparison import ne
 from vkml.ops.definition import Operation, Ops, Sample, Spec, Value, array, define, no_samples
-from vkml.shapes import Shape, axes_of, reduced
-from vkml.tensor import Tensor
+from vkml.shapes import Shape, axes_of, axis_of, reduced
 
-__all__ = ["mean", "sum"]
+if TYPE_CHECKING:
+    from vkml.dtypes import DTypeLike
+    from vkml.tensor import Tensor
+
+__all__ = ["all", "any", "count_nonzero", "cumsum", "mean", "sum"]
 
 Dims: TypeAlias = int | Sequence[int] | None
 
 
 def reductions(generator: np.random.Generator) -> list[Sample]:
     """Return samples of reductions over one, several, all and no axes."""
-    x = array(generator, 2, 3, 4)
+    x = array(generator, 2, 3, 5)
     return [
         Sample((x,), ((0, 1, 2), False)),
         Sample((x,), ((1,), True)),
-        Sample((x,), ((0, 2), False)),
+        Sample((x.T,), ((0, 2), False)),
         Sample((x[0, 0, 0],), ((), False)),
+        Sample((x[:0],), ((1,), False)),
+        Sample((array(generator, 40, 50),), ((1,), False)),
     ]
 
 
-def _restored(k: Ops, upstream: Value, shape: Shape, axes: tuple[int, ...]) -> Value:
+def restored(k: Ops, upstream: Value, shape: Shape, axes: tuple[int, ...]) -> Value:
     """Return `upstream`, which was reduced over `axes`, broadcast back to `shape`."""
     return k.expand(k.reshape(upstream, reduced(shape, axes, True)), shape)
 
@@ -42,13 +48,13 @@ def _restored(k: Ops, upstream: Value, shape: Shape, axes: tuple[int, ...]) -> V
 def _sum_gradient(
     k: Ops, upstream: Value, _output: Value, x_spec: Spec, axes: tuple[int, ...], _keepdim: bool
 ) -> tuple[Value]:
-    return (_restored(k, upstream, x_spec.shape, axes),)
+    return (restored(k, upstream, x_spec.shape, axes),)
 
 
 SUM = define(
     Operation(
         name="sum", result=rules.reduction, gradient=_sum_gradient, samples=reductions,
-        cpu=lambda x, axes, keepdim: np.sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype),
+        cpu=kernels.sum,
     )
 )  # fmt: skip
 
@@ -75,11 +81,16 @@ def sum(
     >>> vkml.sum(vkml.tensor([[1.0, 2.0], [3.0, 4.0]]), 0)
     tensor([4., 6.])
     """
+    return apply(SUM, (_summable(x, dtype),), (axes_of(dim, x.ndim), keepdim))
+
+
+def _summable(x: Tensor, dtype: DTypeLike | None) -> Tensor:
+    """Return `x` in the dtype asked for; by default integers and truth values as int64."""
     if dtype is not None:
-        x = x.to(dtype=dtype)
-    elif not x.dtype.is_floating_point and not x.dtype.is_complex:
-        x = x.to(dtype="int64")
-    return apply(SUM, (x,), (axes_of(dim, x.ndim), keepdim))
+        return x.to(dtype=dtype)
+    if not x.dtype.is_floating_point and not x.dtype.is_complex:
+        return x.to(dtype="int64")
+    return x
 
 
 # sum_to_size -------------------------------------------------------------------------------
@@ -117,7 +128,7 @@ def _mean_gradient(
 ) -> tuple[Value]:
     count = math.prod(x_spec.shape[axis] for axis in axes)
     scaled = k.mul(upstream, 1 / count if count else math.nan)
-    return (_restored(k, scaled, x_spec.shape, axes),)
+    return (restored(k, scaled, x_spec.shape, axes),)
 
 
 def _mean(k: Ops, x: Value, axes: tuple[int, ...], keepdim: bool) -> Value:
@@ -133,7 +144,7 @@ def _mean_rule(x: Spec, axes: tuple[int, ...], keepdim: bool) -> Spec:
 MEAN = define(
     Operation(
         name="mean", result=_mean_rule, gradient=_mean_gradient, decomposition=_mean,
-        samples=reductions,
+        cpu=kernels.mean, samples=reductions,
     )
 )  # fmt: skip
 
@@ -164,3 +175,131 @@ def mean(
     if dtype is not None:
         x = x.to(dtype=dtype)
     return apply(MEAN, (x,), (axes_of(dim, x.ndim), keepdim))
+
+
+# any, all --------------------------------------------------------------------------------
+
+
+def _tested(x: Spec, axes: tuple[int, ...], keepdim: bool) -> Spec:
+    return Spec(reduced(x.shape, axes, keepdim), rules.BOOL)
+
+
+def _any(k: Ops, x: Value, axes: tuple[int, ...], keepdim: bool) -> Value:
+    ones = k.cast(k.ne(x, 0), np.dtype(np.int32))
+    return k.gt(k.sum(ones, axes, keepdim), 0)
+
+
+def _all(k: Ops, x: Value, axes: tuple[int, ...], keepdim: bool) -> Value:
+    return k.logical_not(k.any(k.eq(x, 0), axes, keepdim))
+
+
+ANY = define(
+    Operation(
+        name="any", result=_tested, gradient=None, decomposition=_any, cpu=kernels.any,
+        samples=reductions,
+    )
+)  # fmt: skip
+
+
+def any(x: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Return whether any element over the axes `dim` is true (not zero); NaN is not zero.
+
+    Parameters
+    ----------
+    x : Tensor
+        Any shape and dtype; over no elements the result is False.
+    dim, keepdim
+        As for `sum`.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.any(vkml.tensor([[0, 0], [0, 1]]), 1)
+    tensor([False,  True])
+    """
+    return apply(ANY, (x,), (axes_of(dim, x.ndim), keepdim))
+
+
+ALL = define(
+    Operation(
+        name="all", result=_tested, gradient=None, decomposition=_all, cpu=kernels.all,
+        samples=reductions,
+    )
+)  # fmt: skip
+
+
+def all(x: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Return whether all elements over the axes `dim` are true (not zero); NaN is not zero.
+
+    Parameters
+    ----------
+    x : Tensor
+        Any shape and dtype; over no elements the result is True.
+    dim, keepdim
+        As for `sum`.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.all(vkml.tensor([[1, 1], [0, 1]]), 1)
+    tensor([ True, False])
+    """
+    return apply(ALL, (x,), (axes_of(dim, x.ndim), keepdim))
+
+
+# count_nonzero ---------------------------------------------------------------------------
+
+
+def count_nonzero(x: Tensor, dim: Dims = None) -> Tensor:
+    """Return how many elements over the axes `dim` are not zero, as int64; NaN is not zero.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.count_nonzero(vkml.tensor([0.0, 2.0, 3.0]))
+    tensor(2)
+    """
+    return sum(ne(x, 0), dim)
+
+
+# cumsum ----------------------------------------------------------------------------------
+
+
+def _cumsum_gradient(k: Ops, upstream: Value, _output: Value, _x: Value, axis: int) -> tuple[Value]:
+    if not upstream.shape:
+        return (upstream,)
+    return (k.flip(k.cumsum(k.flip(upstream, (axis,)), axis), (axis,)),)
+
+
+CUMSUM = define(
+    Operation(
+        name="cumsum", result=rules.same, gradient=_cumsum_gradient, cpu=kernels.cumsum,
+        samples=lambda generator: [
+            Sample((array(generator, 3, 5),), (1,)),
+            Sample((array(generator, 3, 5).T,), (0,)),
+            Sample((array(generator),), (0,)),
+            Sample((array(generator, 3, 0),), (1,)),
+        ],
+    )
+)  # fmt: skip
+
+
+def cumsum(x: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
+    """Return the running sum along axis `dim`.
+
+    Parameters
+    ----------
+    x : Tensor
+        Any shape. Integers and truth values are summed as int64.
+    dim : int
+        The axis to sum along.
+    dtype : DType or str, optional
+        Convert to this dtype first.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.cumsum(vkml.tensor([1, 2, 3]), 0)
+    tensor([1, 3, 6])
+    """
+    return apply(CUMSUM, (_summable(x, dtype),), (axis_of(dim, x.ndim),))
