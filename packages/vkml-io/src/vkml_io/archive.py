@@ -66,8 +66,6 @@ class Archive:
         check_member_set(self.header.keys, set(self.members))
         self.positions = {key: position for position, key in enumerate(self.header.keys)}
         self._check_index()
-        digests = self.header.sha256 or ()
-        self._digests = dict(zip(map(member_of, self.header.keys), digests, strict=False))
 
     def __enter__(self) -> Self:
         return self
@@ -85,16 +83,17 @@ class Archive:
         place = self._places.get(key)
         if place is None:
             member = self.members[member_of(key)]
-            index = self.header.index
-            entry = None if index is None else index[self.positions[key]]
-            place = place_array(self.source, member, self._start(member), entry)
+            index, digests = self.header.index, self.header.sha256
+            position = self.positions[key]
+            place = place_array(
+                self.source,
+                member,
+                self._start(member),
+                index=None if index is None else index[position],
+                sha256=None if digests is None else digests[position],
+            )
             self._places[key] = place
         return place
-
-    def sha256_of(self, key: str) -> str | None:
-        """Return the SHA-256 that `vkml.json` gives for the member of `key`, if it does."""
-        digests = self.header.sha256
-        return None if digests is None else digests[self.positions[key]]
 
     def view(self, place: ArrayPlace, *, private: bool) -> Array:
         """Return the stored array at `place` out of the mapped file, without a copy."""

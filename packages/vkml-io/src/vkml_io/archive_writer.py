@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ import numpy as np
 
 from vkml_io import platform
 from vkml_io.archive_end import build_archive_end
+from vkml_io.checksums import Checksums
 from vkml_io.contents import CHUNK
 from vkml_io.directory import Member
 from vkml_io.format import DEFAULT_EXPANSION_RATIO, DEFLATED, FLAG_UTF8, STORED
@@ -19,7 +19,7 @@ from vkml_io.local_header import build_local_header
 from vkml_io.reading import array_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from vkml_io.aliases import Array
 
@@ -161,27 +161,6 @@ class ArchiveWriter:
         platform.write_at(self._descriptor, self._batch, self._batch_start)
         self._batch.clear()
         self._batch_start = self._position
-
-
-class Checksums:
-    """CRC-32 and, on request, SHA-256 of a member."""
-
-    def __init__(self, parts: Iterable[platform.Buffer], *, sha256: bool) -> None:
-        self.crc32 = 0
-        self._digest = hashlib.sha256() if sha256 else None
-        for part in parts:
-            self.update(part)
-
-    def update(self, part: platform.Buffer) -> None:
-        """Take the next bytes of the member."""
-        self.crc32 = zlib.crc32(part, self.crc32)
-        if self._digest is not None:
-            self._digest.update(part)
-
-    @property
-    def sha256(self) -> str | None:
-        """The digest in hexadecimal, if it was asked for."""
-        return None if self._digest is None else self._digest.hexdigest()
 
 
 def _pieces(npy_header: bytes, array: Array) -> Iterator[platform.Buffer]:

@@ -29,7 +29,8 @@ class ArrayPlace(NamedTuple):
     member: Member
     member_start: int  # of the member's own bytes, packed or not
     npy: NpyHeader
-    npy_bytes: bytes  # the header itself, which the CRC covers too
+    npy_bytes: bytes  # the header itself, which the checksums cover too
+    sha256: str | None  # as vkml.json says
 
     @property
     def data_start(self) -> int:
@@ -39,13 +40,15 @@ class ArrayPlace(NamedTuple):
         return self.member_start + self.npy.size
 
 
-def place_array(source: Source, member: Member, start: int, index: str | None) -> ArrayPlace:
+def place_array(
+    source: Source, member: Member, start: int, *, index: str | None, sha256: str | None
+) -> ArrayPlace:
     """Return the place of the array in `member`, whose bytes begin at `start`."""
     try:
         raw = _read_header(source, member, start)
         npy = parse_npy_header(raw)
         check_member_size(npy, member.size)
-        place = ArrayPlace(member, start, npy, raw)
+        place = ArrayPlace(member, start, npy, raw, sha256)
         if index is not None:
             _check_index(index, place)
     except CheckpointError as error:

@@ -67,7 +67,8 @@ def load(
         whose checksums are not compared (see `open`). "c" gives mapped arrays that are private
         and writable. Map only files that nobody cuts meanwhile: that would kill the process.
     verify : bool
-        Compare the CRC-32 of every array that is read.
+        Compare the checksums of every array that is read: its CRC-32, and its SHA-256 if the
+        file has one.
     into : dict of str to array, optional
         Arrays to fill instead of making new ones; shape and dtype must be those of the file.
     data : bool

@@ -160,7 +160,7 @@ def load_module(
                 places[name] = archive.locate(key)
                 problems += _fit_problems(name, places[name], targets[name], cast)
         if verify:
-            problems += _damaged(archive, keys, places)
+            problems += _damaged(archive, places)
         problems += _tie_problems(archive, places, targets)
         if problems:
             raise StateMismatchError(_report(problems))
@@ -192,14 +192,12 @@ def _fit_problems(name: str, place: ArrayPlace, target: Any, cast: Casting) -> l
     return problems
 
 
-def _damaged(
-    archive: Archive, keys: Mapping[str, str], places: Mapping[str, ArrayPlace]
-) -> list[str]:
+def _damaged(archive: Archive, places: Mapping[str, ArrayPlace]) -> list[str]:
     """Return what is wrong with the bytes of the arrays, none of which are kept."""
     problems = []
-    for name, place in places.items():
+    for place in places.values():
         try:
-            for values in scan_values(archive, place, archive.sha256_of(keys[name])):
+            for values in scan_values(archive, place):
                 check_bools(place, values)
         except CheckpointError as error:
             if error.code == "E1":

@@ -108,7 +108,7 @@ class CheckpointReader(Mapping[str, Array]):
             archive.check_layout()
             for key in self:
                 place = archive.locate(key)
-                for values in scan_values(archive, place, archive.sha256_of(key)):
+                for values in scan_values(archive, place):
                     check_bools(place, values)
             archive.source.check_unchanged()
 
@@ -155,7 +155,7 @@ def open(  # as in `gzip.open`: used as `vkml_io.open`
         somebody may cut the file meanwhile, which kills a process that has it mapped. Deflated
         arrays are always read.
     verify : bool
-        Compare the CRC-32 of arrays that are read. Mapped ones are compared by `verify()` only.
+        Compare the checksums of arrays that are read. Mapped ones are compared by `verify()` only.
     max_expansion_ratio, max_json, max_directory, max_file_size, follow_symlinks
         Limits, as in `load`.
 

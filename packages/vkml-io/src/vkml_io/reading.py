@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import zlib
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vkml_io.checksums import Checksums
 from vkml_io.contents import check_crc, chunks
 from vkml_io.errors import violation
 from vkml_io.format import DEFLATED
@@ -41,7 +40,8 @@ def fill_array(archive: Archive, place: ArrayPlace, array: Array, *, verify: boo
     else:
         archive.source.read_into(buffer, place.data_start)
     if verify:
-        check_crc(place.member, zlib.crc32(buffer, zlib.crc32(place.npy_bytes)))
+        parts = (place.npy_bytes, buffer)
+        _check_sums(place, Checksums(parts, sha256=place.sha256 is not None))
     check_bools(place, target)
     if target is not array:
         array[...] = target
@@ -53,31 +53,22 @@ def array_bytes(array: Array) -> memoryview:
     return flat.view(np.uint8).data if flat.nbytes else memoryview(bytearray())
 
 
-def scan_values(archive: Archive, place: ArrayPlace, sha256: str | None) -> Iterator[Array]:
+def scan_values(archive: Archive, place: ArrayPlace) -> Iterator[Array]:
     """Yield the values at `place` as flat arrays of bounded size, then compare the checksums.
 
     The caller must go to the end, or nothing is compared (D8, D9).
     """
-    dtype = np.dtype(place.npy.descr)
-    crc, digest = 0, hashlib.sha256()
+    dtype = place.npy.dtype
+    checksums = Checksums((), sha256=place.sha256 is not None)
     skip, left = place.npy.size, b""
     for piece in chunks(archive.source, place.member, place.member_start):
-        crc = zlib.crc32(piece, crc)
-        if sha256 is not None:
-            digest.update(piece)
+        checksums.update(piece)
         data = left + piece[skip:] if left or skip else piece
         skip = max(skip - len(piece), 0)
         whole = len(data) - len(data) % dtype.itemsize
         left = data[whole:]
         yield np.frombuffer(data, dtype, count=whole // dtype.itemsize)
-    check_crc(place.member, crc)
-    if sha256 is not None and digest.hexdigest() != sha256:
-        raise violation(
-            "D9",
-            f"its SHA-256 is {digest.hexdigest()}, not {sha256} as vkml.json says",
-            member=place.member.name,
-            offset=place.member_start,
-        )
+    _check_sums(place, checksums)
 
 
 def check_bools(place: ArrayPlace, array: Array) -> None:
@@ -86,6 +77,18 @@ def check_bools(place: ArrayPlace, array: Array) -> None:
         raise violation(
             "D10",
             "a bool is neither 0 nor 1",
+            member=place.member.name,
+            offset=place.member_start,
+        )
+
+
+def _check_sums(place: ArrayPlace, found: Checksums) -> None:
+    """Compare checksums with those of the directory and of `vkml.json` (D9)."""
+    check_crc(place.member, found.crc32)
+    if found.sha256 != place.sha256:
+        raise violation(
+            "D9",
+            f"its SHA-256 is {found.sha256}, not {place.sha256} as vkml.json says",
             member=place.member.name,
             offset=place.member_start,
         )

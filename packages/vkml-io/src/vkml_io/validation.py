@@ -151,7 +151,7 @@ def _check_array(archive: Archive, key: str, level: Level) -> list[Finding]:
     if level == "structure":
         return []
     non_finite = 0
-    for values in scan_values(archive, place, archive.sha256_of(key)):
+    for values in scan_values(archive, place):
         if level == "values":
             check_bools(place, values)
             non_finite += _count_non_finite(values)

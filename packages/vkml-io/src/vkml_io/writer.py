@@ -53,7 +53,7 @@ def save(
         The file offset of array data is a multiple of 64 in any case; 256 and 4096 align
         the members, for readers that hand them to a device.
     sha256 : bool
-        Also write the SHA-256 of each member into `vkml.json`.
+        Also write the SHA-256 of each member into `vkml.json`. Readers compare it.
     durable : bool
         Wait until the disk has the bytes. Without, a power cut may lose the new checkpoint.
     progress : callable, optional
