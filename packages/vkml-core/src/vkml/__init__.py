@@ -54,25 +54,42 @@ from vkml.errors import (
     UnsupportedOperationError,
     VkmlError,
 )
+from vkml.ops.activation import *
 from vkml.ops.arithmetic import *
+from vkml.ops.arranging import *
+from vkml.ops.attention import *
+from vkml.ops.batch_normalization import *
 from vkml.ops.catalog import PUBLIC_NAMES as _PUBLIC_NAMES
 from vkml.ops.comparison import *
 from vkml.ops.conversion import *
+from vkml.ops.convolution import *
 from vkml.ops.creation import *
+from vkml.ops.cross_entropy import *
 from vkml.ops.embedding import *
 from vkml.ops.exponential import *
+from vkml.ops.extremes import *
 from vkml.ops.from_data import *
 from vkml.ops.indexing import *
+from vkml.ops.joining import *
 from vkml.ops.limits import *
+from vkml.ops.linear_algebra import *
 from vkml.ops.logic import *
+from vkml.ops.loss import *
 from vkml.ops.movement import *
+from vkml.ops.normalization import *
+from vkml.ops.padding import *
+from vkml.ops.pooling import *
 from vkml.ops.powers import *
+from vkml.ops.product import *
 from vkml.ops.reduction import *
 from vkml.ops.rounding import *
 from vkml.ops.selection import *
 from vkml.ops.slicing import *
+from vkml.ops.softmax import *
+from vkml.ops.special import *
 from vkml.ops.strided import *
 from vkml.ops.trigonometric import *
+from vkml.ops.variance import *
 from vkml.saving import (
     Checkpoint,
     load,
