@@ -108,7 +108,7 @@ def _prod_backward(k: Ops, upstream: Value, x: Value, axes: Axes) -> Value:
     """Walk back through the halvings: no division, so zeros need no special care."""
     rows = _rows(k, x, axes)
     if math.prod(rows.shape) == 0:
-        return k.full(x.shape, 0, x.dtype)
+        return k.mul(x, 0.0)
     gradient = k.reshape(upstream, (rows.shape[0], 1))
     for step in reversed(_halvings(k, rows)[:-1]):
         left, right, rest = _parts(k, step)

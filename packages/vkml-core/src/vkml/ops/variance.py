@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from vkml.backends.cpu_kernels import reduction as kernels
-from vkml.errors import ArgumentError
+from vkml.errors import ArgumentError, DTypeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
 from vkml.ops.comparison import ne
@@ -202,7 +202,9 @@ def norm(x: Tensor, p: float | str = 2, dim: Dims = None, keepdim: bool = False)
         return apply(NORM, (x,), (axes_of(dim, x.ndim), keepdim))
     if isinstance(p, str):
         raise ArgumentError(f"norm: p is {p!r}; give a number or 'fro'.")
-    rules.require_floating(x)
+    if not x.dtype.is_floating_point:
+        message = f"norm: expected floating-point numbers, got {x.dtype}; use x.to(vkml.float32)."
+        raise DTypeError(message)
     if p == math.inf:
         return amax(absolute(x), dim, keepdim)
     if p == -math.inf:
