@@ -305,7 +305,8 @@ def _visit_extras(node: Node, upstream: Any, create_graph: bool) -> Any:
     upstream = _run_hooks(node.extras.hooks, upstream, node.device, create_graph)
     if node.extras.retains_grad:
         gradient = upstream if create_graph else wrap(upstream, node.device)
-        node.extras.grad = gradient if node.extras.grad is None else node.extras.grad + gradient
+        earlier = node.extras.grad
+        node.extras.grad = gradient.clone() if earlier is None else earlier + gradient
     return upstream
 
 
@@ -317,7 +318,18 @@ def _run_hooks(hooks: Any, gradient: Any, device: Device, create_graph: bool) ->
         replaced = hook(tensor)
         if replaced is not None:
             tensor = replaced
-    return tensor if create_graph else tensor._operand
+    return tensor if create_graph else lent(tensor)
+
+
+def lent(tensor: Tensor) -> Any:
+    """Return an operand on the memory of `tensor`, which the user may keep.
+
+    A view does not own its memory, so no leaf will take it for its gradient without a copy.
+    """
+    operand = tensor._placed()
+    handle = tensor._device.handle
+    layout = handle.layout(operand)
+    return handle.view(operand, operand.shape, layout.strides, layout.offset)
 
 
 def _apply_rule_to_tensors(node: Node, upstream: Tensor, edges: tuple[Any, ...], k: Ops) -> Any:
@@ -358,7 +370,7 @@ def _wrap_all(values: Iterable[Any], device: Device) -> tuple[Any, ...]:
 def _accumulate(leaf: Leaf, gradient: Any, taken: set[int]) -> None:
     """Add `gradient` to the leaf's; the first one is taken as it is if nobody else has it."""
     if isinstance(gradient, Tensor):  # create_graph: stay out of place
-        leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
+        leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad + gradient
         return
     device = leaf.device
     if leaf.grad is not None:

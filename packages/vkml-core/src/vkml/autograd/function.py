@@ -119,6 +119,7 @@ class Function:
 def _function_gradient(
     k: Any, upstream: Value, _output: Value, function: type[Function], context: Context
 ) -> tuple[Value, ...]:
+    from vkml.autograd.backward import lent
     from vkml.tensor import Tensor, wrap
 
     on_tensors = isinstance(upstream, Tensor)
@@ -133,7 +134,7 @@ def _function_gradient(
         raise AutogradError(message)
     if on_tensors:
         return gradients
-    return tuple(None if each is None else each._operand for each in gradients)
+    return tuple(None if each is None else lent(each) for each in gradients)
 
 
 _FUNCTION: Final = Operation(

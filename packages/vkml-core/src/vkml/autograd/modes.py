@@ -142,5 +142,9 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - PyTorch's name
         self._previous.append(self._before)
         mode.enabled = self._enabled and not mode.inference
 
+    def __call__(self, function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        mode.enabled, mode.inference = self._before  # a decorator: not yet
+        return super().__call__(function)
+
     def _clone(self) -> set_grad_enabled:
         return set_grad_enabled(self._enabled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self, cast
 
-from vkml.autograd.graph import Extras, Hook, Leaf, Node
+from vkml.autograd.graph import Extras, Hook, Leaf, Node, next_sequence
 from vkml.errors import AutogradError, ShapeError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class GradientMethods:
             hooks = self._node.hooks = self._node.hooks or {}
         else:
             hooks = self._extras().hooks
-        key = id(hook)
+        key = next_sequence()  # not the hook's id: it may be registered twice
         hooks[key] = hook
         return lambda: hooks.pop(key, None) and None
 

@@ -1,0 +1,529 @@
+"""The graph and the backward pass."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import vkml
+from vkml.autograd import grad
+from vkml.autograd.graph import Node
+from vkml.errors import ArgumentError, AutogradError, ShapeError
+
+
+def leaf(*values: float) -> vkml.Tensor:
+    return vkml.tensor(list(values), requires_grad=True)
+
+
+def test_gradients_of_several_uses_add_up() -> None:
+    x = leaf(2.0)
+
+    (x * x + 3 * x).sum().backward()
+
+    assert x.grad.tolist() == [7]
+
+
+def test_backward_passes_add_up() -> None:
+    x = leaf(1.0, 2.0)
+
+    for _ in range(3):
+        (x * 2).sum().backward()
+
+    assert x.grad.tolist() == [6, 6]
+
+
+def test_accumulation_keeps_the_same_memory() -> None:
+    x = leaf(1.0)
+    (x * 2).backward()
+    first = x.grad
+
+    (x * 2).backward()
+
+    assert x.grad is first
+    assert first.tolist() == [4]
+
+
+def test_setting_grad_to_none_starts_anew() -> None:
+    x = leaf(1.0)
+    (x * 2).backward()
+
+    x.grad = None
+    (x * 5).backward()
+
+    assert x.grad.tolist() == [5]
+
+
+def test_gradients_lie_on_separate_memory() -> None:
+    a, b = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    upstream = vkml.ones(2)
+
+    (a + b).backward(upstream)
+
+    memories = {a.grad.storage(), b.grad.storage(), upstream.storage()}
+    assert len(memories) == 3
+    a.grad.zero_()
+    assert (b.grad.tolist(), upstream.tolist()) == ([1, 1], [1, 1])
+
+
+def test_gradients_do_not_share_memory_with_views() -> None:
+    x = vkml.zeros(2, 3, requires_grad=True)
+
+    y = x.T.sum(0)
+    y.backward(vkml.ones(2))
+
+    assert x.grad.is_contiguous()
+    x.grad.add_(1)
+    assert x.grad.tolist() == [[2, 2, 2], [2, 2, 2]]
+
+
+def test_a_graph_is_freed_by_its_backward_pass() -> None:
+    x = leaf(2.0)
+    y = x.exp()
+    y.backward()
+
+    with pytest.raises(AutogradError, match=r"exp was freed.*retain_graph=True"):
+        y.backward()
+
+
+def test_retain_graph_allows_a_second_pass() -> None:
+    x = leaf(2.0)
+    y = x * x
+
+    y.backward(retain_graph=True)
+    y.backward()
+
+    assert x.grad.tolist() == [8]
+
+
+def test_saved_values_are_freed_by_the_backward_pass() -> None:
+    x = leaf(1.0, 2.0)
+    middle = x * 2
+    saved = weakref.ref(middle._operand)
+    y = middle.exp().sum()
+    del middle
+
+    y.backward()
+    gc.collect()
+
+    assert saved() is None
+
+
+def test_values_that_no_rule_needs_are_not_kept() -> None:
+    x = leaf(1.0, 2.0)
+    middle = x * 2
+    forgotten = weakref.ref(middle._operand)
+
+    y = middle + 1
+    del middle
+    gc.collect()
+
+    assert forgotten() is None
+    assert y.requires_grad
+
+
+def test_a_graph_dies_with_its_result() -> None:
+    x = leaf(1.0)
+    y = (x * 2).exp()
+    device_held = weakref.ref(y._operand)
+
+    del y
+    gc.collect()
+
+    assert device_held() is None
+
+
+def test_deep_chains_need_no_recursion() -> None:
+    x = leaf(1.0)
+    y = x
+    for _ in range(50_000):
+        y = y + 1.0
+
+    y.backward()
+
+    assert x.grad.tolist() == [1]
+    del y
+
+
+def test_a_deep_graph_is_freed_without_recursion() -> None:
+    y = leaf(1.0)
+    for _ in range(50_000):
+        y = y * 1.0
+
+    del y
+    gc.collect()
+
+
+def test_a_diamond_of_many_paths_is_walked_once_per_node() -> None:
+    x = leaf(1.0)
+    y = x
+    for _ in range(60):
+        y = y + y
+
+    y.backward()
+
+    assert x.grad.tolist() == [2.0**60]
+
+
+def test_hooks_see_and_replace_gradients_of_leaves() -> None:
+    x = leaf(1.0)
+    seen = []
+    x.register_hook(lambda gradient: seen.append(gradient.tolist()))
+    x.register_hook(lambda gradient: gradient * 10)
+
+    (x * 3).backward()
+
+    assert seen == [[3]]
+    assert x.grad.tolist() == [30]
+
+
+def test_hooks_replace_gradients_of_results() -> None:
+    x = leaf(1.0)
+    y = x * 3
+    y.register_hook(lambda gradient: gradient * 10)
+
+    (y * 2).backward()
+
+    assert x.grad.tolist() == [60]
+
+
+def test_a_leaf_hook_sees_the_sum() -> None:
+    x = leaf(1.0)
+    seen = []
+    x.register_hook(lambda gradient: seen.append(gradient.tolist()))
+
+    (x * 3 + x * 4).backward()
+
+    assert seen == [[7]]
+
+
+def test_a_hook_is_removed_by_what_registering_returned() -> None:
+    x = leaf(1.0)
+    remove = x.register_hook(lambda gradient: gradient * 10)
+
+    remove()
+    remove()
+    (x * 3).backward()
+
+    assert x.grad.tolist() == [3]
+
+
+def test_one_hook_may_be_registered_twice() -> None:
+    x = leaf(1.0)
+
+    def double(gradient: vkml.Tensor) -> vkml.Tensor:
+        return gradient * 2
+
+    x.register_hook(double)
+    x.register_hook(double)
+    (x * 3).backward()
+
+    assert x.grad.tolist() == [12]
+
+
+def test_what_a_hook_has_seen_stays_as_it_was() -> None:
+    x = leaf(1.0)
+    seen = []
+    x.register_hook(seen.append)
+
+    for _ in range(2):
+        (x * 3).backward()
+
+    assert x.grad.tolist() == [6]
+    assert [each.tolist() for each in seen] == [[3], [3]]
+
+
+def test_gradients_lie_on_separate_memory_with_create_graph() -> None:
+    a, b = leaf(1.0), leaf(3.0)
+    upstream = vkml.ones(1)
+
+    (a + b).backward(upstream, create_graph=True)
+
+    assert len({a.grad.storage(), b.grad.storage(), upstream.storage()}) == 3
+
+
+def test_retain_grad_keeps_gradients_of_results() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 3
+    y.retain_grad()
+
+    (y * y).sum().backward()
+
+    assert y.grad.tolist() == [6, 12]
+
+
+def test_retained_gradients_are_on_separate_memory() -> None:
+    x = leaf(1.0)
+    y = x * 1
+    y.retain_grad()
+    z = y + 0
+    z.retain_grad()
+
+    z.backward()
+    y.grad.zero_()
+
+    assert z.grad.tolist() == [1]
+    assert x.grad.tolist() == [1]
+
+
+def test_a_changed_value_is_refused_by_name() -> None:
+    x = leaf(1.0)
+    y = x * 2
+    z = y.exp()
+    z.add_(1)
+
+    with pytest.raises(AutogradError, match=r"gradient of exp needs was changed in place"):
+        z.backward()
+
+
+def test_a_changed_operand_is_refused() -> None:
+    x = leaf(1.0)
+    weight = vkml.tensor([2.0])
+    y = x * weight
+
+    weight.add_(1)
+
+    with pytest.raises(AutogradError, match="mul"):
+        y.backward()
+
+
+def test_a_change_through_a_view_is_refused() -> None:
+    x = leaf(1.0, 2.0)
+    weight = vkml.tensor([2.0, 3.0])
+    y = x * weight
+
+    weight[:1].zero_()
+
+    with pytest.raises(AutogradError, match="mul"):
+        y.sum().backward()
+
+
+def test_a_change_of_a_value_that_is_not_needed_is_allowed() -> None:
+    x = leaf(1.0)
+    y = x * 2
+    z = y + 1
+
+    y.detach().zero_()
+    z.backward()
+
+    assert x.grad.tolist() == [2]
+
+
+def test_a_result_that_requires_no_gradient_is_refused() -> None:
+    with pytest.raises(AutogradError, match="requires no gradient"):
+        vkml.ones(1).backward()
+
+
+def test_many_elements_need_a_gradient_to_start_from() -> None:
+    with pytest.raises(AutogradError, match=r"shape \(2,\) needs a gradient"):
+        (leaf(1.0, 2.0) * 2).backward()
+
+
+def test_a_starting_gradient_of_another_shape_is_refused() -> None:
+    with pytest.raises(ShapeError, match=r"\(3,\)"):
+        (leaf(1.0, 2.0) * 2).backward(vkml.ones(3))
+
+
+def test_several_results_are_differentiated_together() -> None:
+    x = leaf(1.0, 2.0)
+    y, z = x * 2, (x * x).sum()
+
+    vkml.autograd.backward([y, z], [vkml.ones(2), None])
+
+    assert x.grad.tolist() == [4, 6]
+
+
+def test_a_leaf_may_be_differentiated_itself() -> None:
+    x = leaf(3.0)
+
+    x.backward()
+
+    assert x.grad.tolist() == [1]
+
+
+def test_integers_cannot_require_a_gradient() -> None:
+    with pytest.raises(AutogradError, match="int64 has no gradient"):
+        vkml.tensor([1], requires_grad=True)
+
+
+def test_requires_grad_cannot_be_taken_from_a_result() -> None:
+    y = leaf(1.0) * 2
+
+    with pytest.raises(AutogradError, match="detach"):
+        y.requires_grad_(False)
+
+
+def test_detach_cuts_the_graph_and_keeps_the_memory() -> None:
+    x = leaf(1.0)
+    y = (x * 2).detach()
+
+    assert not y.requires_grad
+    assert x.detach().storage() == x.storage()
+
+
+def test_grad_leaves_every_grad_alone() -> None:
+    x, y = leaf(2.0), leaf(3.0)
+
+    (found,) = grad((x * y).sum(), x)
+
+    assert found.tolist() == [3]
+    assert (x.grad, y.grad) == (None, None)
+
+
+def test_grad_by_an_intermediate_result() -> None:
+    x = leaf(2.0)
+    y = x * x
+    z = y * 5
+
+    by_y, by_x = grad(z, [y, x])
+
+    assert (by_y.tolist(), by_x.tolist()) == ([5], [20])
+
+
+def test_grad_of_an_unrelated_input_raises_or_is_none() -> None:
+    x, y = leaf(2.0), leaf(3.0)
+
+    with pytest.raises(AutogradError, match=r"do not depend on input 1.*allow_unused=True"):
+        grad(x * 2, [x, y])
+    found = grad(x * 2, [x, y], allow_unused=True)
+
+    assert found[0].tolist() == [2]
+    assert found[1] is None
+
+
+def test_grad_with_starting_gradients() -> None:
+    x = leaf(1.0, 2.0)
+
+    (found,) = grad(x * x, x, vkml.tensor([10.0, 100.0]))
+
+    assert found.tolist() == [20, 400]
+
+
+def test_grad_runs_only_what_leads_to_the_inputs() -> None:
+    x, y = leaf(2.0), leaf(3.0)
+    ran = []
+    side = y * y
+    side.register_hook(lambda _: ran.append("side"))
+
+    grad(x * side, x)
+
+    assert not ran
+
+
+def test_higher_derivatives_to_the_fourth() -> None:
+    value = leaf(2.0)
+    x = value
+    y = (x * x * x * x).sum()
+    found = []
+    for _ in range(4):
+        (y,) = grad(y, x, create_graph=True)
+        found.append(y.item())
+        y = y.sum()
+
+    assert found == [32, 48, 48, 24]
+
+
+def test_create_graph_reaches_both_factors() -> None:
+    x, y = leaf(2.0), leaf(3.0)
+    (by_x,) = grad((x * x * y).sum(), x, create_graph=True)
+
+    by_x.backward()
+
+    assert (x.grad.tolist(), y.grad.tolist()) == ([6], [4])
+
+
+def test_backward_with_create_graph_records_the_gradient() -> None:
+    x = leaf(3.0)
+    (x * x * x).backward(create_graph=True)
+
+    assert x.grad.requires_grad
+    (second,) = grad(x.grad, x)
+    assert second.tolist() == [18]
+
+
+def test_create_graph_sums_broadcast_gradients() -> None:
+    x = vkml.ones(3, 1, requires_grad=True)
+    y = vkml.full((4,), 2.0, requires_grad=True)
+
+    (by_x,) = grad((x * x * y).sum(), x, create_graph=True)
+    (mixed,) = grad(by_x.sum(), y)
+
+    assert by_x.shape == (3, 1)
+    assert mixed.tolist() == [6, 6, 6, 6]
+
+
+def test_integer_operands_get_no_gradient() -> None:
+    x = leaf(1.0, 2.0)
+
+    (x * vkml.tensor([2, 3])).sum().backward()
+
+    assert x.grad.tolist() == [2, 3]
+
+
+def test_gradients_have_the_dtype_of_their_leaf() -> None:
+    x = vkml.ones(2, dtype=vkml.float16, requires_grad=True)
+    y = vkml.ones(2, dtype=vkml.float64, requires_grad=True)
+
+    (x * y).sum().backward()
+
+    assert (x.grad.dtype, y.grad.dtype) == (vkml.float16, vkml.float64)
+
+
+def test_rank_zero_gradients_of_broadcast_operands() -> None:
+    x = vkml.tensor(2.0, requires_grad=True)
+
+    (x * vkml.ones(3, 4)).sum().backward()
+
+    assert (x.grad.shape, x.grad.item()) == ((), 12)
+
+
+def test_empty_tensors_have_empty_gradients() -> None:
+    x = vkml.zeros(0, 3, requires_grad=True)
+
+    (x * 2).sum().backward()
+
+    assert x.grad.shape == (0, 3)
+
+
+def test_gradients_move_between_devices(strided: vkml.Device) -> None:
+    x = leaf(1.0, 2.0)
+
+    y = (x * 2).to(strided)
+    (y * y).sum().backward()
+
+    assert x.grad.device == "cpu"
+    assert x.grad.tolist() == [8, 16]
+
+
+def test_nodes_name_their_operation_and_predecessors() -> None:
+    x = leaf(1.0)
+    y = (x * 2).exp()
+
+    assert isinstance(y.grad_fn, Node)
+    assert y.grad_fn.name == "exp"
+    assert y.grad_fn.next_functions[0].name == "mul"
+    assert y.grad_fn.next_functions[0].next_functions[0].name == "leaf"
+
+
+def test_grad_refuses_tensors_of_another_shape() -> None:
+    x = leaf(1.0)
+
+    with pytest.raises(ShapeError):
+        x.grad = vkml.ones(2)
+
+
+def test_out_records_no_gradient_and_says_so() -> None:
+    x = leaf(1.0)
+
+    with pytest.raises(ArgumentError, match="no_grad"):
+        vkml.add(x, 1, out=vkml.zeros(1))
+
+
+def test_floating_point_warnings_stay_silent() -> None:
+    x = vkml.zeros(1, requires_grad=True)
+
+    (1 / x).log().sum().backward()
+
+    assert not np.isfinite(x.grad.numpy()).any()
