@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,17 @@ torch = pytest.importorskip("torch")
 F = torch.nn.functional
 
 
+@pytest.fixture(params=["once", "twice"])
+def agrees_with_torch(agrees_with_torch: Any, request: pytest.FixtureRequest) -> Any:
+    """Compare by a plain backward pass (fused kernels), and by one that is differentiated again."""
+    return partial(agrees_with_torch, second=request.param == "twice")
+
+
 def normal(*shape: int, dtype: Any = np.float64) -> Any:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(dtype)
 
 
-CASES = {
+CASES: dict[str, tuple[Any, ...]] = {
     "plain": ((2, 3, 7, 5), (4, 3, 3, 2), {}),
     "pointwise": ((2, 3, 5, 4), (4, 3, 1, 1), {}),
     "pointwise with steps": ((2, 3, 5, 4), (4, 3, 1, 1), {"stride": 2}),

@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,17 @@ torch = pytest.importorskip("torch")
 F = torch.nn.functional
 
 
+@pytest.fixture(params=["once", "twice"])
+def agrees_with_torch(agrees_with_torch: Any, request: pytest.FixtureRequest) -> Any:
+    """Compare by a plain backward pass (fused kernels), and by one that is differentiated again."""
+    return partial(agrees_with_torch, second=request.param == "twice")
+
+
 def normal(*shape: int, dtype: Any = np.float64) -> Any:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(dtype)
 
 
-MAX_CASES = {
+MAX_CASES: dict[str, tuple[Any, ...]] = {
     "pairs": ((2, 3, 6, 8), 2, {}),
     "pairs, odd sizes": ((2, 3, 7, 5), 2, {}),
     "overlap": ((2, 3, 7, 6), 3, {"stride": 1}),
@@ -86,7 +93,7 @@ def test_max_pool2d_of_no_images_is_empty() -> None:
     assert x.grad.shape == (0, 3, 4, 4)
 
 
-AVG_CASES = {
+AVG_CASES: dict[str, tuple[Any, ...]] = {
     "pairs": ((2, 3, 6, 8), 2, {}),
     "overlap": ((2, 3, 7, 6), 3, {"stride": 1}),
     "margins": ((1, 2, 7, 6), (3, 2), {"stride": (2, 1), "padding": 1}),
