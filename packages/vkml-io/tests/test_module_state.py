@@ -98,6 +98,14 @@ def test_a_damaged_array_is_found_before_anything_changed(path: Path) -> None:
     assert not module.tensors["weight"].any()
 
 
+@pytest.mark.parametrize("target", [np.float64(0), {"extra": 1}, np.broadcast_to(0.0, (3,))])
+def test_what_cannot_be_written_in_place_is_listed(tmp_path: Path, target: Any) -> None:
+    vkml_io.save(tmp_path / "a.vkml", {"w": np.ones(3)})
+
+    with pytest.raises(vkml_io.StateMismatchError, match="'w' is no tensor"):
+        vkml_io.load_module(tmp_path / "a.vkml", Module(w=target))
+
+
 def test_a_prefix_chooses_a_part_of_the_file(tmp_path: Path) -> None:
     vkml_io.save(tmp_path / "a.vkml", {"encoder.w": np.ones(2), "decoder.w": np.zeros(2)})
     module = Module(w=np.zeros(2))

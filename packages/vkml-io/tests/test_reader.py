@@ -219,6 +219,8 @@ def test_a_file_that_changes_while_it_is_loaded_is_refused(path: Path) -> None:
 def test_another_mmap_argument_is_a_value_error(path: Path) -> None:
     with pytest.raises(ValueError, match="mmap"):
         vkml_io.open(path, mmap="r")  # type: ignore[arg-type]  # the point
+    with pytest.raises(ValueError, match="mmap"):
+        vkml_io.load(path, mmap="r")  # type: ignore[arg-type]  # the point
 
 
 def test_what_is_no_path_is_a_type_error() -> None:

@@ -18,7 +18,13 @@ from vkml_io.names import member_of
 from vkml_io.source import Source
 
 if TYPE_CHECKING:
-    from vkml_io.aliases import Array, PathLike
+    from vkml_io.aliases import Array, Mmap, PathLike
+
+
+def check_mmap(mmap: Mmap) -> None:
+    """Refuse an argument `mmap=` that means nothing."""
+    if mmap not in (True, False, "c"):
+        raise ValueError(f"mmap must be True, False or 'c', not {mmap!r}")
 
 
 class Archive:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from vkml_io.archive import Archive
+from vkml_io.archive import Archive, check_mmap
 from vkml_io.errors import StateMismatchError, naming, quoted
 from vkml_io.format import DEFLATED, Limits
 from vkml_io.reading import fill_array
@@ -14,7 +14,7 @@ from vkml_io.source import path_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vkml_io.aliases import Array, Metadata, PathLike, Progress
+    from vkml_io.aliases import Array, Metadata, Mmap, PathLike, Progress
     from vkml_io.array_place import ArrayPlace
 
 
@@ -42,7 +42,7 @@ def load(
     *,
     max_expansion_ratio: float = 100.0,
     keys: Sequence[str] | None = None,
-    mmap: bool | Literal["c"] = False,
+    mmap: Mmap = False,
     verify: bool = True,
     into: Mapping[str, Array] | None = None,
     data: bool = True,
@@ -97,6 +97,7 @@ def load(
     >>> checkpoint.tensors["w"], checkpoint.metadata
     (array([0, 1, 2]), {'epoch': 3})
     """
+    check_mmap(mmap)
     if into is not None and (mmap or not data):
         raise ValueError("into= fills arrays with data: it goes with neither mmap nor data=False")
     if isinstance(keys, str):

@@ -18,6 +18,7 @@ from vkml_io.state_targets import (
     cast_allowed,
     copy_into,
     dtype_name,
+    is_writable,
     memory_identity,
 )
 from vkml_io.writer import save
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
     from vkml_io.aliases import Array, PathLike, Progress
     from vkml_io.array_place import ArrayPlace
-
-_SHOWN_AT_MOST = 20  # problems in one message
 
 
 class HasState(Protocol):
@@ -179,6 +178,8 @@ def _key_problems(keys: Mapping[str, str], targets: Mapping[str, Any]) -> list[s
 
 
 def _fit_problems(name: str, place: ArrayPlace, target: Any, cast: Casting) -> list[str]:
+    if not is_writable(target):
+        return [f"{quoted(name)} is no tensor of the module that can be written in place"]
     problems = []
     npy, shape = place.npy, tuple(target.shape)
     if npy.shape != shape:
@@ -211,7 +212,7 @@ def _tie_problems(
 ) -> list[str]:
     """Return the tensors that are one in the module and different in the file."""
     tied: dict[Hashable, list[str]] = defaultdict(list)
-    for name in places:
+    for name in filter(lambda name: is_writable(targets[name]), places):
         tied[memory_identity(targets[name])].append(name)
     return [
         f"{quoted(other)} and {quoted(first)} are one tensor in the module, and differ in the file"
@@ -234,7 +235,6 @@ def _same_values(a: Array, b: Array) -> bool:
 
 
 def _report(problems: list[str]) -> str:
-    shown = problems[:_SHOWN_AT_MOST]
-    more = len(problems) - len(shown)
-    lines = ["the checkpoint does not fit the module, which was not changed:", *shown]
-    return "\n  ".join(lines + ([f"and {more} more"] if more else []))
+    return "\n  ".join(
+        ["the checkpoint does not fit the module, which was not changed:", *problems]
+    )

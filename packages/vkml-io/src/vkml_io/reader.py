@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import BinaryIO, Literal, Self
+from typing import BinaryIO, Self
 
-from vkml_io.aliases import Array, Metadata, PathLike
-from vkml_io.archive import Archive
+from vkml_io.aliases import Array, Metadata, Mmap, PathLike
+from vkml_io.archive import Archive, check_mmap
 from vkml_io.errors import StateMismatchError, naming, quoted
 from vkml_io.format import DEFLATED, Limits
 from vkml_io.reading import check_bools, read_array, scan_values
@@ -25,12 +25,11 @@ class CheckpointReader(Mapping[str, Array]):
         self,
         file: PathLike | BinaryIO,
         *,
-        mmap: bool | Literal["c"],
+        mmap: Mmap,
         verify: bool,
         limits: Limits,
     ) -> None:
-        if mmap not in (True, False, "c"):
-            raise ValueError(f"mmap must be True, False or 'c', not {mmap!r}")
+        check_mmap(mmap)
         with naming(path_of(file)):
             self._archive = Archive(file, limits)
         self._mmap = mmap
@@ -132,7 +131,7 @@ class CheckpointReader(Mapping[str, Array]):
 def open(  # as in `gzip.open`: used as `vkml_io.open`
     file: PathLike | BinaryIO,
     *,
-    mmap: bool | Literal["c"] = True,
+    mmap: Mmap = True,
     verify: bool = True,
     max_expansion_ratio: float = 100.0,
     max_json: int = 2**24,

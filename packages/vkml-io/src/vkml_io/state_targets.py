@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from vkml_io.entry import entry_of
+from vkml_io.format import DTYPE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -22,6 +23,13 @@ Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 _INTO_FLOATING = "biuf"
 
 
+def is_writable(target: Any) -> bool:
+    """Return whether this is a tensor that values can be copied into."""
+    if isinstance(target, np.ndarray):
+        return target.flags.writeable
+    return all(hasattr(target, name) for name in ("shape", "dtype", "copy_"))
+
+
 def dtype_name(target: Any) -> str:
     """Return the logical dtype of a tensor by name, for example "float32" or "bfloat16"."""
     dtype = target.dtype
@@ -31,11 +39,10 @@ def dtype_name(target: Any) -> str:
 
 def cast_allowed(source: np.dtype[Any], target_name: str, cast: Casting) -> bool:
     """Return whether values of dtype `source` may go into a tensor of dtype `target_name`."""
-    try:
-        target = np.dtype(target_name)
-    except TypeError:  # bfloat16 and its like: every cast into them loses digits
-        return cast == "unsafe" or (cast == "same_kind" and source.kind in _INTO_FLOATING)
-    return np.can_cast(source, target, casting=cast)
+    if target_name in DTYPE_NAMES.values():
+        return np.can_cast(source, np.dtype(target_name), casting=cast)
+    # bfloat16 and its like: every cast into them loses digits.
+    return cast == "unsafe" or (cast == "same_kind" and source.kind in _INTO_FLOATING)
 
 
 def memory_identity(target: Any) -> Hashable:
@@ -54,11 +61,12 @@ def copy_into(target: Any, array: Array) -> None:
     """Write `array` into a tensor in place; it keeps its device and dtype."""
     if isinstance(target, np.ndarray):
         np.copyto(target, array, casting="unsafe")  # the caller asked `cast_allowed`
-    elif _of_torch(target):
-        native = array.astype(array.dtype.newbyteorder("="), copy=False)
+        return
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if _of_torch(target):
         target.copy_(sys.modules["torch"].from_numpy(native))
     else:
-        target.copy_(array)
+        target.copy_(native)
 
 
 def _of_torch(target: Any) -> bool:
