@@ -283,8 +283,9 @@ def digest_of(source: Path) -> str:
     """Return a digest of all that a wheel is built from."""
     digest = hashlib.sha256(str(source).encode())
     files = [source / "pyproject.toml", source / "README.md", source / "LICENSE"]
-    files += sorted(p for p in (source / "src").rglob("*") if p.is_file() and p.suffix != ".pyc")
-    for path in files:
+    files += sorted(path for path in (source / "src").rglob("*") if path.is_file())
+    caches = ("__pycache__", ".mypy_cache", ".ruff_cache")
+    for path in (path for path in files if not any(cache in path.parts for cache in caches)):
         digest.update(str(path.relative_to(source)).encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
