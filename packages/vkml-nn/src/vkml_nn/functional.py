@@ -1,0 +1,108 @@
+"""Functions that layers are made of, under PyTorch's names: ``import vkml.nn.functional as F``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import vkml
+from vkml import (
+    Tensor,
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    batch_norm,
+    binary_cross_entropy_with_logits,
+    conv1d,
+    conv2d,
+    cross_entropy,
+    embedding,
+    gelu,
+    group_norm,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    layer_norm,
+    linear,
+    log_softmax,
+    max_pool2d,
+    mse_loss,
+    nll_loss,
+    one_hot,
+    rms_norm,
+    scaled_dot_product_attention,
+    sigmoid,
+    smooth_l1_loss,
+    softmax,
+    softplus,
+    tanh,
+)
+from vkml_nn.padding import pad
+
+__all__ = [
+    "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "binary_cross_entropy_with_logits", "conv1d",
+    "conv2d", "cross_entropy", "dropout", "elu", "embedding", "gelu", "group_norm", "huber_loss",
+    "kl_div", "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "max_pool2d",
+    "mse_loss", "nll_loss", "one_hot", "pad", "relu", "rms_norm", "scaled_dot_product_attention",
+    "sigmoid", "silu", "smooth_l1_loss", "softmax", "softplus", "tanh",
+]  # fmt: skip
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return the larger of each element and 0, in the input's memory if `inplace`.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.nn.functional.relu(vkml.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+    return input.relu_() if inplace else vkml.relu(input)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """Return x where it is positive, else `negative_slope` times x."""
+    if inplace:
+        return _in_place(input, lambda x: vkml.leaky_relu(x, negative_slope))
+    return vkml.leaky_relu(input, negative_slope)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return x where it is positive, else `alpha` (eˣ - 1)."""
+    return _in_place(input, lambda x: vkml.elu(x, alpha)) if inplace else vkml.elu(input, alpha)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return x σ(x)."""
+    return _in_place(input, vkml.silu) if inplace else vkml.silu(input)
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Return `input` with each element 0 with probability `p`, the others grown by 1/(1 - p).
+
+    Parameters
+    ----------
+    input : Tensor
+        Floating-point values.
+    p : float
+        Between 0 and 1.
+    training : bool
+        Return `input` itself if not.
+    inplace : bool
+        Whether the input's memory gets the result.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.nn.functional.dropout(vkml.ones(3), training=False)
+    tensor([1., 1., 1.])
+    """
+    if not training or p == 0:
+        return input
+    if inplace:
+        return _in_place(input, lambda x: vkml.dropout(x, p, training=True))
+    return vkml.dropout(input, p, training=True)
+
+
+def _in_place(input: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+    """Write ``function(input)`` into `input`; a gradient that needs the old values keeps a copy."""
+    recorded = input.requires_grad and vkml.is_grad_enabled()
+    return input.copy_(function(input.clone() if recorded else input))
