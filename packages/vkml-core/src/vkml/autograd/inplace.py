@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from vkml import dtypes
-from vkml.autograd.graph import Leaf, version_of
+from vkml.autograd.graph import Leaf, Node, current_sum, next_sequence, version_of
 from vkml.autograd.modes import mode
 from vkml.errors import AutogradError, DTypeError, ShapeError
 from vkml.ops.apply import apply, quiet, refresh_view
-from vkml.ops.definition import OPERATIONS
+from vkml.ops.definition import OPERATIONS, Spec
 from vkml.tensor import Tensor, ViewOf, wrap
 
 
@@ -47,7 +47,35 @@ def replace(name: str, target: Tensor, compute: Callable[[], Tensor]) -> Tensor:
     """Compute a new value of `target` as a recorded operation, write it in and return `target`."""
     check_writable(name, target)
     refresh_view(target)
-    return assign(name, target, compute())
+    start = next_sequence()
+    value = compute()
+    _save_old_values(target, value, start)
+    return assign(name, target, value)
+
+
+def _save_old_values(target: Tensor, value: Tensor, start: int) -> None:
+    """Give the nodes made since `start` copies of what they saved of the memory of `target`."""
+    version = version_of(target)
+    handle = target._device.handle
+    storage = target._layout().storage
+    nodes = [value._node]
+    for node in nodes:  # grows as it is walked
+        if not isinstance(node, Node) or node.sequence <= start:
+            continue
+        nodes += node.edges
+        if all(each._version is not version for each in node.versions):
+            continue
+        saved = []
+        for each in node.saved or ():
+            if hasattr(each, "dtype") and not isinstance(each, Spec):
+                operand = handle.place(each)
+                if handle.layout(operand).storage == storage:
+                    each = handle.empty(operand.shape, operand.dtype)  # noqa: PLW2901
+                    handle.copy(operand, each)
+            saved.append(each)
+        node.saved = tuple(saved)
+        node.versions = [each for each in node.versions if each._version is not version]
+        node.version_sum = current_sum(node.versions)
 
 
 def assign(name: str, target: Tensor, value: Tensor) -> Tensor:
