@@ -67,6 +67,7 @@ class _Segment:
         self.versions = [
             (version_of(each), version_of(each)[0]) for each in _tensors((args, kwargs))
         ]
+        self.key = next_sequence()
         self.nodes: list[Node] = []
 
     def forget(self, nodes: list[Node]) -> None:
@@ -79,7 +80,7 @@ class _Segment:
             if _is_function(node):
                 node.options = ()
             node.extras = node.extras or Extras()
-            node.extras.hooks[id(self)] = self._restore
+            node.extras.hooks[self.key] = self._restore
 
     def _restore(self, _gradient: Tensor) -> None:
         for version, number in self.versions:
@@ -109,7 +110,7 @@ class _Segment:
             if _is_function(node):
                 node.options = source.options
             if node.extras is not None:
-                node.extras.hooks.pop(id(self))
+                node.extras.hooks.pop(self.key)
         self.nodes = []
 
 
