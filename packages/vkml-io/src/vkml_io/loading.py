@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vkml_io.archive import Archive, check_mmap
 from vkml_io.errors import StateMismatchError, naming, quoted
 from vkml_io.format import DEFLATED, Limits
-from vkml_io.reading import fill_array
+from vkml_io.reading import check_values, fill_array, read_array
 from vkml_io.source import path_of
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from vkml_io.aliases import Array, Metadata, Mmap, PathLike, Progress
     from vkml_io.array_place import ArrayPlace
+
+_LARGE = 2**20  # bytes of an array whose checksum is worth a thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def load(
     follow_symlinks : bool
         False refuses a path that is a symlink.
     progress : callable, optional
-        Called with (bytes of arrays read, bytes in all) after each array.
+        Called with (bytes of arrays read, bytes in all) after each array that is read.
 
     Raises
     ------
@@ -107,21 +110,49 @@ def load(
         archive.check_layout()
         places = _places(archive, archive.header.keys if keys is None else keys)
         targets = _targets(places, into or {})
-        total = sum(place.npy.nbytes for place in places.values())
-        done = 0
-        tensors: dict[str, Array] = {}
-        for key, place in places.items():
-            if mmap and data and place.member.method != DEFLATED:
-                tensors[key] = archive.view(place, private=mmap == "c")
-            else:
-                tensors[key] = targets[key] if key in targets else place.npy.empty()
-                if data:
-                    fill_array(archive, place, tensors[key], verify=verify)
-            done += place.npy.nbytes
-            if progress is not None:
-                progress(done, total)
+        if mmap and data:
+            tensors = {key: _map(archive, place, mmap, verify) for key, place in places.items()}
+        else:
+            tensors = {
+                key: targets[key] if key in targets else place.npy.empty()
+                for key, place in places.items()
+            }
+            if data:
+                _fill(archive, places, tensors, verify=verify, progress=progress)
         archive.source.check_unchanged()
         return Checkpoint(tensors, archive.header.metadata, archive.header.version)
+
+
+def _map(archive: Archive, place: ArrayPlace, mmap: Mmap, verify: bool) -> Array:
+    if place.member.method == DEFLATED:
+        return read_array(archive, place, verify=verify)
+    return archive.view(place, private=mmap == "c")
+
+
+def _fill(
+    archive: Archive,
+    places: Mapping[str, ArrayPlace],
+    tensors: Mapping[str, Array],
+    *,
+    verify: bool,
+    progress: Progress | None,
+) -> None:
+    """Read every array; a large one is checked beside the reading of the next."""
+    total = sum(place.npy.nbytes for place in places.values())
+    done = 0
+    with ThreadPoolExecutor(max_workers=1) as beside:  # its thread starts when it is first used
+        checks = []
+        for key, place in places.items():
+            values = fill_array(archive, place, tensors[key])
+            if values.nbytes >= _LARGE:
+                checks.append(beside.submit(check_values, place, values, verify=verify))
+            else:
+                check_values(place, values, verify=verify)
+            done += values.nbytes
+            if progress is not None:
+                progress(done, total)
+        for check in checks:
+            check.result()
 
 
 def _places(archive: Archive, keys: Sequence[str]) -> dict[str, ArrayPlace]:

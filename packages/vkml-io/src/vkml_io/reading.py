@@ -20,31 +20,37 @@ if TYPE_CHECKING:
 
 
 def read_array(archive: Archive, place: ArrayPlace, *, verify: bool) -> Array:
-    """Return the array at `place` as a fresh, writable one."""
+    """Return the array at `place` as a fresh, writable one, after D9 and D10."""
     array = place.npy.empty()
-    fill_array(archive, place, array, verify=verify)
+    check_values(place, fill_array(archive, place, array), verify=verify)
     return array
 
 
-def fill_array(archive: Archive, place: ArrayPlace, array: Array, *, verify: bool) -> None:
+def fill_array(archive: Archive, place: ArrayPlace, array: Array) -> Array:
     """Read the array at `place` into `array`, which has its dtype and shape.
 
-    If the memory order is another one, the values go through a fresh array.
+    Return the values in the memory order of the file, for `check_values`: `array` itself, or a
+    copy if its order is another one.
     """
     npy = place.npy
     in_order = array.flags.f_contiguous if npy.fortran_order else array.flags.c_contiguous
-    target = array if in_order else npy.empty()
-    buffer = array_bytes(target)
+    values = array if in_order else npy.empty()
+    buffer = array_bytes(values)
     if place.member.method == DEFLATED:
         _fill_from_chunks(archive, place, buffer)
     else:
         archive.source.read_into(buffer, place.data_start)
+    if values is not array:
+        array[...] = values
+    return values
+
+
+def check_values(place: ArrayPlace, values: Array, *, verify: bool) -> None:
+    """Compare the checksums of values in file order (D9), and check bools (D10)."""
     if verify:
-        parts = (place.npy_bytes, buffer)
+        parts = (place.npy_bytes, array_bytes(values))
         _check_sums(place, Checksums(parts, sha256=place.sha256 is not None))
-    check_bools(place, target)
-    if target is not array:
-        array[...] = target
+    check_bools(place, values)
 
 
 def array_bytes(array: Array) -> memoryview:
