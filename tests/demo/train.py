@@ -63,7 +63,7 @@ def main(folder: Path) -> int:
         accuracies.append(accuracy)
 
         path = folder / f"digits-{device.replace(':', '-')}.vkml"
-        metadata = {"accuracy": accuracy, "epochs": EPOCHS, "classes": list(range(CLASSES))}
+        metadata = {"accuracy": accuracy, "epochs": EPOCHS, "classes": CLASSES}
         vkml.save_module(path, model, metadata=metadata)
         np.save(path.with_suffix(".logits.npy"), logits)
         print(
