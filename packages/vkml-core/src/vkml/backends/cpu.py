@@ -64,7 +64,8 @@ class CpuDevice:
         dtype = operand.dtype if dtype is None else dtype
         item = dtype.itemsize
         root = _root(operand)
-        buffer = root if root.flags.c_contiguous else root.T  # memory is in C or Fortran order
+        # NumPy's results own memory without gaps, but their axes may lie in any order.
+        buffer = root if root.flags.c_contiguous else root.ravel(order="K")
         if root.dtype.kind == "V":  # ml_dtypes' types cannot pass through the buffer protocol
             buffer = buffer.reshape(-1).view(np.uint8)
         byte_strides = tuple([stride * item for stride in strides])
