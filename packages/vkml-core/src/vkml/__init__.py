@@ -65,6 +65,7 @@ from vkml.ops.conversion import *
 from vkml.ops.convolution import *
 from vkml.ops.creation import *
 from vkml.ops.cross_entropy import *
+from vkml.ops.einsum import *
 from vkml.ops.embedding import *
 from vkml.ops.exponential import *
 from vkml.ops.extremes import *

@@ -16,6 +16,7 @@ from vkml.ops import (
     convolution,
     creation,
     cross_entropy,
+    einsum,
     embedding,
     exponential,
     extremes,
@@ -30,6 +31,7 @@ from vkml.ops import (
     loss,
     movement,
     normalization,
+    optimizer_steps,
     padding,
     pooling,
     powers,
@@ -72,6 +74,7 @@ FAMILIES: Final[tuple[ModuleType, ...]] = (
     indexing,
     embedding,
     linear_algebra,
+    einsum,
     special,
     activation,
     softmax,
@@ -84,6 +87,9 @@ FAMILIES: Final[tuple[ModuleType, ...]] = (
     attention,
 )
 """The modules of operations, in the order of the reference."""
+
+FAMILIES_FOR_LIBRARIES: Final[tuple[ModuleType, ...]] = (optimizer_steps,)
+"""Families whose functions are called from their module: for those who write optimisers."""
 
 PUBLIC_NAMES: Final[list[str]] = sorted(name for family in FAMILIES for name in family.__all__)
 """What ``vkml.*`` offers of them."""
