@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import vkml
-from vkml.errors import ArgumentError, DTypeError, ShapeError
+from vkml.errors import ArgumentError, AutogradError, DeviceError, DTypeError, ShapeError
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -111,15 +111,14 @@ def test_batch_norm_moves_the_running_statistics_as_torch_does(
 
 
 def test_batch_norm_counts_the_write_into_running_statistics() -> None:
-    mean, var = vkml.zeros(3), vkml.ones(3, requires_grad=False)
-    view = mean[:2]
-    x = vkml.tensor(normal(5, 3, dtype=np.float32), requires_grad=True)
+    mean = vkml.zeros(3)
+    factor = vkml.ones(3, requires_grad=True)
+    product = (factor * mean).sum()
 
-    vkml.batch_norm(x, mean, var, training=True).sum().backward()
+    vkml.batch_norm(vkml.tensor(normal(5, 3, dtype=np.float32)), mean, None, training=True)
 
-    assert not mean.requires_grad
-    assert_array_equal(view.numpy(), mean.numpy()[:2])
-    assert x.grad is not None
+    with pytest.raises(AutogradError, match="changed in place"):
+        product.backward()
 
 
 def test_batch_norm_by_running_statistics_leaves_them_alone() -> None:
@@ -129,6 +128,16 @@ def test_batch_norm_by_running_statistics_leaves_them_alone() -> None:
 
     assert_array_equal(mean.numpy(), statistics()[0])
     assert_array_equal(var.numpy(), statistics()[1])
+
+
+def test_batch_norm_of_no_samples_leaves_running_statistics_alone() -> None:
+    mean, var = vkml.zeros(3), vkml.ones(3)
+
+    y = vkml.batch_norm(vkml.zeros(0, 3, 2), mean, var, training=True)
+
+    assert y.shape == (0, 3, 2)
+    assert mean.tolist() == [0, 0, 0]
+    assert var.tolist() == [1, 1, 1]
 
 
 def test_batch_norm_in_float32_of_strided_operands_equals_torch(agrees_with_torch: Any) -> None:
@@ -197,6 +206,22 @@ def test_batch_norm_spreads_nan_within_its_channel() -> None:
                 vkml.ones(2, 3), vkml.ones(3, dtype="float64"), vkml.ones(3)
             ),
             DTypeError, "expected a running_mean of float32, got float64",
+        ),
+        (
+            lambda: vkml.batch_norm(vkml.ones(2, 3), vkml.ones(3), vkml.ones(1), training=True),
+            ShapeError, r"batch_norm: expected a running_var of shape \(3,\)",
+        ),
+        (
+            lambda: vkml.batch_norm(
+                vkml.ones(2, 3), vkml.ones(3, dtype="int64"), None, training=True
+            ),
+            DTypeError, "expected a running_mean of vkml.float32, got vkml.int64",
+        ),
+        (
+            lambda: vkml.batch_norm(
+                vkml.ones(2, 3), vkml.ones(3, device="meta"), None, training=True
+            ),
+            DeviceError, "the running_mean lies on meta, the input on cpu",
         ),
         (
             lambda: vkml.batch_norm(vkml.ones(2, 3, dtype="int64"), None, None, training=True),

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from vkml.autograd.modes import no_grad
+from vkml.autograd.graph import version_of
 from vkml.backends.cpu_kernels import batch_normalization as kernels
-from vkml.errors import ArgumentError, DTypeError, ShapeError
+from vkml.errors import ArgumentError, DeviceError, DTypeError, ShapeError
 from vkml.ops import rules
-from vkml.ops.apply import apply, apply_all
+from vkml.ops.apply import apply, apply_all, quiet
 from vkml.ops.definition import (
     THROUGH_DECOMPOSITION,
     Operation,
@@ -280,15 +280,36 @@ def batch_norm(
         )
         raise ShapeError(message)
     y, mean, variance, _ = apply_all(BATCH_NORM_TRAIN, (input, weight, bias), (eps,))
-    with no_grad():
-        if running_mean is not None:
-            _move(running_mean, mean, momentum)
-        if running_var is not None:
-            _move(running_var, variance * (count / max(count - 1, 1)), momentum)
+    _require_movable("running_mean", running_mean, mean)
+    _require_movable("running_var", running_var, variance)
+    if running_mean is not None and count:
+        _move(running_mean, mean._operand, momentum, 1.0)
+    if running_var is not None and count:
+        _move(running_var, variance._operand, momentum, count / (count - 1))
     result: Tensor = y
     return result
 
 
-def _move(running: Tensor, towards: Tensor, momentum: float) -> None:
-    running.mul_(1 - momentum)
-    running.add_(towards, alpha=momentum)
+def _require_movable(name: str, running: Tensor | None, towards: Tensor) -> None:
+    if running is None:
+        return
+    if running.shape != towards.shape:
+        message = f"batch_norm: expected a {name} of shape {towards.shape}, got {running.shape}."
+        raise ShapeError(message)
+    if not running.dtype.is_floating_point:
+        message = f"batch_norm: expected a {name} of {towards.dtype}, got {running.dtype}."
+        raise DTypeError(message)
+    if running.device is not towards.device:
+        message = f"batch_norm: the {name} lies on {running.device}, the input on {towards.device}."
+        raise DeviceError(message)
+
+
+def _move(running: Tensor, towards: Value, momentum: float, factor: float) -> None:
+    """Write ``(1 - momentum) * running + momentum * factor * towards`` into `running`."""
+    k = running._device.raw
+    operand = running._placed()
+    if towards.dtype != operand.dtype:
+        towards = k.cast(towards, operand.dtype)
+    quiet.run(k.mul, operand, 1 - momentum, out=operand)
+    quiet.run(k.add, operand, quiet.run(k.mul, towards, momentum * factor), out=operand)
+    version_of(running)[0] += 1
