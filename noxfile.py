@@ -165,12 +165,12 @@ def docs(session: nox.Session) -> None:
     """Prove that the documentation builds without a warning and that its examples run."""
     install_again(session, ALL, "sphinx", "myst-parser", "pydata-sphinx-theme")
     session.install(*PYTEST, "sybil", "ml_dtypes")
-    session.env["PYTHONPATH"] = "docs"  # where run_examples.py is
+    session.env["PYTHONPATH"] = str(ROOT / "docs")  # where run_examples.py is
     target = "docs/_build/html"
     session.run("sphinx-build", "-W", "--keep-going", "-E", "-q", "-b", "html", "docs", target)
-    run_pytest(
-        session, "--doctest-modules", "--pyargs", *IMPORT_NAMES.values(), report="docs-docstrings"
-    )
+    docstrings = ["--doctest-modules", "--pyargs", *IMPORT_NAMES.values()]
+    with session.chdir(session.create_tmp()):  # examples write files
+        run_pytest(session, *docstrings, report="docs-docstrings")
     run_pytest(session, "-p", "run_examples", "README.md", "docs", report="docs-pages")
     session.log(f"documentation: {ROOT / target / 'index.html'}")
 
@@ -316,7 +316,8 @@ def program(environment: Path, name: str) -> str:
 
 def run_pytest(session: nox.Session, *arguments: str, report: str | None = None) -> None:
     """Run pytest; no test at all is a failure. Reports go to the folder VKML_REPORTS, if set."""
-    options = ["-c", "pyproject.toml", "--rootdir", ".", "-p", "no:cacheprovider"]
+    settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
+    options = [*settings, "-p", "no:cacheprovider"]
     if folder := os.environ.get("VKML_REPORTS"):
         name = re.sub(r"[^\w.-]+", "-", report or session.name)
         options.append(f"--junitxml={Path(folder) / name}.xml")
@@ -327,7 +328,11 @@ def run_pytest(session: nox.Session, *arguments: str, report: str | None = None)
 def run_mypy(session: nox.Session, *paths: str) -> bool:
     """Return whether mypy is content with `paths`, which may be roots of import packages."""
     roots = [f"packages/{name}/src" for name in ALL]
-    roots += ["tests/demo", *(path for path in paths if path.endswith("/tests"))]
+    roots += [
+        "tests/demo",
+        "tests/benchmarks",
+        *(path for path in paths if path.endswith("/tests")),
+    ]
     present = [path for path in paths if path.endswith(".py") or any(Path(path).rglob("*.py"))]
     try:
         session.run("mypy", "--strict", *present, env={"MYPYPATH": os.pathsep.join(roots)})

@@ -1,6 +1,6 @@
 """The data and the model that training and prediction share."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ class Part(NamedTuple):
 
 def load_parts() -> tuple[Part, Part]:
     """Return the training part and the test part of scikit-learn's digits, always the same ones."""
-    digits = load_digits()
+    digits: Any = load_digits()  # scikit-learn has no types
     images = (digits.images[:, None] / BRIGHTEST).astype(np.float32)
     labels = digits.target.astype(np.int64)
     order = np.random.default_rng(SPLIT_SEED).permutation(len(images))
