@@ -13,7 +13,7 @@ from vkml_io.end_records import find_directory
 from vkml_io.errors import CheckpointError, violation
 from vkml_io.format import HEADER_MEMBER, Limits
 from vkml_io.header import Header, check_member_set, parse_header
-from vkml_io.local_header import find_data
+from vkml_io.local_header import MemberData, find_data
 from vkml_io.names import member_of
 from vkml_io.source import Source
 
@@ -35,7 +35,7 @@ class Archive:
 
     def __init__(self, file: PathLike | BinaryIO, limits: Limits) -> None:
         self.source = Source(file, limits)
-        self._starts: dict[str, int] = {}
+        self._found: dict[str, MemberData] = {}
         self._places: dict[str, ArrayPlace] = {}
         self._maps: dict[Literal["r", "c"], memoryview] = {}
         try:
@@ -60,7 +60,7 @@ class Archive:
                 member=HEADER_MEMBER,
             )
         self._ends = _ends(self.members, place.offset)
-        start = self._start(header_member)
+        start = self._find(header_member).start
         data = b"".join(chunks(source, header_member, start))
         check_crc(header_member, zlib.crc32(data), "C1")
         try:
@@ -94,7 +94,7 @@ class Archive:
             place = place_array(
                 self.source,
                 member,
-                self._start(member),
+                self._find(member),
                 index=None if index is None else index[position],
                 sha256=None if digests is None else digests[position],
             )
@@ -115,21 +115,21 @@ class Archive:
     def check_layout(self) -> None:
         """Check that the members follow each other without gap or overlap (B16)."""
         for member in self.members.values():
-            self._start(member)
+            self._find(member)
         first = min(self.members.values(), key=lambda member: member.offset)
         if first.offset != 0:
             raise violation(
                 "B16", f"{first.offset} bytes before the first member belong to none", offset=0
             )
 
-    def _start(self, member: Member) -> int:
+    def _find(self, member: Member) -> MemberData:
         """Return where the bytes of `member` begin (B16)."""
-        start = self._starts.get(member.name)
-        if start is None:
+        data = self._found.get(member.name)
+        if data is None:
             align = 1 if member.name == HEADER_MEMBER else self.header.align
-            start = find_data(self.source, member, self._ends[member.name], align)
-            self._starts[member.name] = start
-        return start
+            data = find_data(self.source, member, self._ends[member.name], align)
+            self._found[member.name] = data
+        return data
 
     def _check_index(self) -> None:
         """Check that the index puts the values of each array inside its member (C9)."""

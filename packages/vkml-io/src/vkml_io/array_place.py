@@ -18,9 +18,8 @@ from vkml_io.npy import (
 
 if TYPE_CHECKING:
     from vkml_io.directory import Member
+    from vkml_io.local_header import MemberData
     from vkml_io.source import Source
-
-_USUAL_NPY_HEADER = 128  # bytes, up to a few dimensions
 
 
 class ArrayPlace(NamedTuple):
@@ -41,11 +40,12 @@ class ArrayPlace(NamedTuple):
 
 
 def place_array(
-    source: Source, member: Member, start: int, *, index: str | None, sha256: str | None
+    source: Source, member: Member, data: MemberData, *, index: str | None, sha256: str | None
 ) -> ArrayPlace:
-    """Return the place of the array in `member`, whose bytes begin at `start`."""
+    """Return the place of the array in `member`."""
+    start = data.start
     try:
-        raw = _read_header(source, member, start)
+        raw = _read_header(source, member, data)
         npy = parse_npy_header(raw)
         check_member_size(npy, member.size)
         place = ArrayPlace(member, start, npy, raw, sha256)
@@ -57,12 +57,11 @@ def place_array(
     return place
 
 
-def _read_header(source: Source, member: Member, start: int) -> bytes:
+def _read_header(source: Source, member: Member, data: MemberData) -> bytes:
     if member.method == DEFLATED:
-        return _inflate_header(source, member, start)
-    guess = source.read(start, min(member.size, _USUAL_NPY_HEADER))
-    size = npy_header_size(guess[:LONGEST_PREFIX], member.size)
-    return guess[:size] if size <= len(guess) else source.read(start, size)
+        return _inflate_header(source, member, data.start)
+    size = npy_header_size(data.head[:LONGEST_PREFIX], member.size)
+    return data.head[:size] if size <= len(data.head) else source.read(data.start, size)
 
 
 def _inflate_header(source: Source, member: Member, start: int) -> bytes:

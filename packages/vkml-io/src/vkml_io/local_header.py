@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vkml_io.directory import Member, resolve_zip64
 from vkml_io.errors import CheckpointError, violation
@@ -21,6 +21,8 @@ from vkml_io.format import (
 if TYPE_CHECKING:
     from vkml_io.source import Source
 
+
+_HEAD = 128  # bytes that are read along with the header: a usual .npy header
 
 _LocalFields: TypeAlias = tuple[bytes, int, int, int, int, int, int, int, int, int, int]
 
@@ -60,18 +62,28 @@ def build_local_header(member: Member, align: int) -> bytes:
     return fixed + raw_name + extra
 
 
-def find_data(source: Source, member: Member, end: int, align: int) -> int:
+class MemberData(NamedTuple):
+    """Where the bytes of a member begin, and the first of them."""
+
+    start: int
+    head: bytes  # of a stored array, its header as a rule
+
+
+def find_data(source: Source, member: Member, end: int, align: int) -> MemberData:
     """Return where the data of `member` starts, after comparing the local header (B16).
 
     `end` is where the next member or the directory begins; the data must end there.
     """
     expected = build_local_header(member, align)
-    data_start = member.offset + len(expected)
-    fits = data_start + member.stored_size == end
-    # Equal to what our writer makes: nothing is left to parse.
-    if fits and source.read(member.offset, len(expected)) == expected:
-        return data_start
-    return _parse(source, member, end)
+    start = member.offset + len(expected)
+    head_size = min(member.stored_size, _HEAD)
+    if start + member.stored_size == end:
+        found = source.read(member.offset, len(expected) + head_size)
+        # Equal to what our writer makes: nothing is left to parse.
+        if found.startswith(expected):
+            return MemberData(start, found[len(expected) :])
+    start = _parse(source, member, end)
+    return MemberData(start, source.read(start, head_size))
 
 
 def _parse(source: Source, member: Member, end: int) -> int:

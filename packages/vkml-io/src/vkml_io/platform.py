@@ -33,6 +33,16 @@ def read_at(file_descriptor: int, buffer: memoryview, offset: int) -> int:
     return done
 
 
+def read_bytes(file_descriptor: int, offset: int, size: int) -> bytes:
+    """Return `size` bytes from `offset` on, or as many as there are."""
+    if hasattr(os, "pread") and size <= _LONGEST_TRANSFER:
+        data = os.pread(file_descriptor, size, offset)
+        if len(data) == size:
+            return data
+    buffer = bytearray(size)
+    return bytes(buffer[: read_at(file_descriptor, memoryview(buffer), offset)])
+
+
 def write_at(file_descriptor: int, buffer: Buffer, offset: int) -> int:
     """Write all of `buffer` from `offset` on; return the number of bytes."""
     view = memoryview(buffer)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # One read of the end of the file brings the directory and vkml.json of most checkpoints.
 _WINDOW = 2**18
-_SMALL = 2**15  # bytes, what is read through that window
+_SMALL = 2**13  # bytes, what is read through that window
 _NEAR = 2**14  # bytes between two reads that count as neighbours
 
 
@@ -65,15 +65,16 @@ class Source:
         if buffer.nbytes <= _SMALL:
             buffer[:] = self.read(offset, buffer.nbytes)
         else:
-            self._fill(buffer, offset)
+            found = platform.read_at(self._opened(), buffer, offset)
+            self._check_length(found, buffer.nbytes)
 
     def _read(self, offset: int, size: int) -> bytes:
-        buffer = bytearray(size)
-        self._fill(memoryview(buffer), offset)
-        return bytes(buffer)
+        data = platform.read_bytes(self._opened(), offset, size)
+        self._check_length(len(data), size)
+        return data
 
-    def _fill(self, buffer: memoryview, offset: int) -> None:
-        if platform.read_at(self._opened(), buffer, offset) != buffer.nbytes:
+    def _check_length(self, found: int, wanted: int) -> None:
+        if found != wanted:
             raise violation("E1", "the file became shorter while it was read; fetch it again")
 
     def map(self, access: Literal["r", "c"]) -> mmap.mmap:
