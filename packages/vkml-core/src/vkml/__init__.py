@@ -70,6 +70,7 @@ from vkml.ops.embedding import *
 from vkml.ops.exponential import *
 from vkml.ops.extremes import *
 from vkml.ops.from_data import *
+from vkml.ops.group_normalization import *
 from vkml.ops.indexing import *
 from vkml.ops.joining import *
 from vkml.ops.limits import *

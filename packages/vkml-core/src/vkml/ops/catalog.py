@@ -21,6 +21,7 @@ from vkml.ops import (
     exponential,
     extremes,
     from_data,
+    group_normalization,
     indexing,
     inplace,
     item_access,
@@ -83,6 +84,7 @@ FAMILIES: Final[tuple[ModuleType, ...]] = (
     convolution,
     pooling,
     normalization,
+    group_normalization,
     batch_normalization,
     attention,
 )

@@ -1,15 +1,15 @@
-"""Normalization of each sample: by layer, by root mean square, by groups of channels."""
+"""Normalization of each row: to mean 0 and deviation 1, or by its root mean square."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from vkml import dtypes
 from vkml.backends.cpu_kernels import normalization as kernels
-from vkml.errors import ArgumentError, DTypeError, ShapeError
+from vkml.errors import DTypeError, ShapeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
 from vkml.ops.definition import (
@@ -27,7 +27,10 @@ from vkml.ops.half import statistics_dtype, through_float32
 from vkml.shapes import Shape
 from vkml.tensor import Tensor
 
-__all__ = ["group_norm", "layer_norm", "rms_norm"]
+__all__ = ["layer_norm", "rms_norm"]
+
+_BFLOAT16_EPSILON: Final = 2.0**-7
+"""The machine epsilon of bfloat16 (8 significant bits), of which NumPy knows nothing."""
 
 
 def _normalized_shape(name: str, x: Tensor, given: int | Sequence[int]) -> Shape:
@@ -66,17 +69,9 @@ def _last_axes(x: Value, count: int) -> tuple[int, ...]:
     return tuple(range(rank - count, rank))
 
 
-def _scaled_projection(
-    k: Ops, g: Value, y: Value, rstd: Value, axes: tuple[int, ...], *, centred: bool
-) -> Value:
-    """Return rstd * (g - y * mean(g * y)): the gradient behind a division by the deviation.
-
-    Where the values were `centred` too, the mean of g goes as well.
-    """
-    rest = k.sub(g, k.mul(y, k.mean(k.mul(g, y), axes, True)))
-    if centred:
-        rest = k.sub(rest, k.mean(g, axes, True))
-    return k.mul(rest, rstd)
+def _projected(k: Ops, g: Value, y: Value, rstd: Value, axes: tuple[int, ...]) -> Value:
+    """Return rstd * (g - y * mean(g * y)): the gradient behind a division by the deviation."""
+    return k.mul(k.sub(g, k.mul(y, k.mean(k.mul(g, y), axes, True))), rstd)
 
 
 # layer_norm --------------------------------------------------------------------------
@@ -199,7 +194,8 @@ def _layer_norm_backward(
     dx = dweight = None
     if needs[0]:
         scaled = g if weight is None else k.mul(g, weight)
-        dx = _scaled_projection(k, scaled, y, rstd, axes, centred=True)
+        centred = k.sub(scaled, k.mean(scaled, axes, True))
+        dx = _projected(k, centred, y, rstd, axes)
     if needs[1]:
         dweight = k.sum_to_size(k.mul(g, y), shape)
     return dx, dweight, k.sum_to_size(g, shape) if needs[2] else None
@@ -321,8 +317,7 @@ def rms_norm(
 def _machine_epsilon(dtype: np.dtype[Any]) -> float:
     if not dtypes.is_floating(dtype):
         return 0.0  # the result rule refuses it
-    # NumPy knows nothing of bfloat16, which has 8 significant bits.
-    return 2.0**-7 if dtype.kind == "V" else float(np.finfo(dtype).eps)
+    return _BFLOAT16_EPSILON if dtype.kind == "V" else float(np.finfo(dtype).eps)
 
 
 # rms_norm_backward -------------------------------------------------------------------
@@ -344,7 +339,7 @@ def _rms_norm_backward(
     dx = dweight = None
     if needs[0]:
         scaled = g if weight is None else k.mul(g, weight)
-        dx = _scaled_projection(k, scaled, y, rstd, axes, centred=False)
+        dx = _projected(k, scaled, y, rstd, axes)
     if needs[1]:
         dweight = k.sum_to_size(k.mul(g, y), x.shape[-normalized_ndim:])
     return dx, dweight
@@ -365,58 +360,3 @@ RMS_NORM_BACKWARD = define(
         decomposition=_rms_norm_backward, gradient=THROUGH_DECOMPOSITION, samples=no_samples,
     )
 )  # fmt: skip
-
-
-# group_norm --------------------------------------------------------------------------
-
-
-def group_norm(
-    input: Tensor,
-    num_groups: int,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Return `input` with mean 0 and deviation 1 in each group of channels, scaled and shifted.
-
-    Parameters
-    ----------
-    input : Tensor
-        Floating-point numbers (N, C, *).
-    num_groups : int
-        Into how many groups the C channels are split.
-    weight, bias : Tensor, optional
-        A factor and a summand for each channel, (C,).
-    eps : float
-        Added to the variance.
-
-    Raises
-    ------
-    ShapeError
-        The shapes do not fit.
-    ArgumentError
-        `num_groups` does not divide the channels.
-
-    Examples
-    --------
-    >>> import vkml
-    >>> vkml.group_norm(vkml.tensor([[1.0, 3.0, 10.0, 30.0]]), 2)
-    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
-    """
-    if input.ndim < 2:
-        raise ShapeError(f"group_norm: expected an input (N, C, *), got {input.shape}.")
-    samples, channels = input.shape[:2]
-    if num_groups < 1 or channels % num_groups:
-        message = f"group_norm: {num_groups} groups do not divide {channels} channels."
-        raise ArgumentError(message)
-    grouped = input.reshape(samples, num_groups, channels // num_groups, *input.shape[2:])
-    y = layer_norm(grouped, grouped.shape[2:], eps=eps).reshape(input.shape)
-    broadcast = (channels,) + (1,) * (input.ndim - 2)
-    for name, each in (("weight", weight), ("bias", bias)):
-        if each is None:
-            continue
-        if each.shape != (channels,):
-            message = f"group_norm: expected a {name} of shape ({channels},), got {each.shape}."
-            raise ShapeError(message)
-        y = y * each.reshape(broadcast) if each is weight else y + each.reshape(broadcast)
-    return y
