@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import vkml
+from vkml.ops.definition import OPERATIONS
 
 torch = pytest.importorskip("torch")
 
@@ -109,26 +110,27 @@ def test_second_derivative_of_large_numbers_is_finite(name: str, options: Any) -
     assert second is None or np.isfinite(second.numpy()).all()
 
 
-@every_activation
-def test_activation_equals_its_decomposition(name: str, options: Any) -> None:
-    x = numbers(5, 7)
-    record, k = vkml.ops.definition.OPERATIONS[name], vkml.device("cpu").raw
-    if record.decomposition is None:
-        pytest.skip("a primitive")
-    values = {"relu": (), "silu": (), "leaky_relu": (0.01,), "elu": (1.0,), "gelu": ("none",),
-              "softplus": (1.0, 20.0)}[name]  # fmt: skip
-    values = tuple(options.values()) or values
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("relu", ()),
+        ("leaky_relu", (0.3,)),
+        ("elu", (0.5,)),
+        ("silu", ()),
+        ("gelu", ("none",)),
+        ("gelu", ("tanh",)),
+        ("softplus", (2.0, 3.0)),
+    ],
+)
+def test_fused_gradient_of_activation_equals_its_decomposition(name: str, options: Any) -> None:
+    x, k = numbers(5, 7), vkml.device("cpu").raw
+    decomposition = OPERATIONS[f"{name}_backward"].decomposition
+    assert decomposition is not None
 
-    composed = record.decomposition(k, x, *values)
-    composed_gradient = vkml.ops.definition.OPERATIONS[f"{name}_backward"].decomposition
+    composed = decomposition(k, x, x, *options)
 
-    assert composed_gradient is not None
-    assert_allclose(composed, getattr(k, name)(x, *values), rtol=1e-5, atol=1e-6)
-    assert_allclose(
-        composed_gradient(k, x, x, *values),
-        getattr(k, f"{name}_backward")(x, x, *values),
-        rtol=1e-5, atol=1e-6,
-    )  # fmt: skip
+    fused = getattr(k, f"{name}_backward")(x, x, *options)
+    assert_allclose(composed, fused, rtol=1e-5, atol=1e-6)
 
 
 @every_activation

@@ -192,16 +192,6 @@ def test_linear_of_transposed_views_equals_torch(agrees_with_torch: Any) -> None
     agrees_with_torch(vkml.linear, torch.nn.functional.linear, x, weight, numbers(5))
 
 
-def test_linear_equals_its_decomposition() -> None:
-    x, weight, bias = numbers(2, 5, 4), numbers(3, 4), numbers(3)
-    record, k = vkml.ops.definition.OPERATIONS["linear"], vkml.device("cpu").raw
-    assert record.decomposition is not None
-
-    composed = record.decomposition(k, x, weight, bias)
-
-    np.testing.assert_allclose(k.linear(x, weight, bias), composed, rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import vkml
+from vkml.ops.definition import OPERATIONS
 
 torch = pytest.importorskip("torch")
 
@@ -69,8 +70,9 @@ def test_mse_loss_of_transposed_views_equals_torch(agrees_with_torch: Any) -> No
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_mse_loss_equals_its_decomposition(reduction: str) -> None:
     x, y, k = numbers(3, 5), numbers(5), vkml.device("cpu").raw
-    records = vkml.ops.definition.OPERATIONS
-    forward, backward = (records[name].decomposition for name in ("mse_loss", "mse_loss_backward"))
+    forward, backward = (
+        OPERATIONS[name].decomposition for name in ("mse_loss", "mse_loss_backward")
+    )
     assert forward is not None
     assert backward is not None
     upstream = x if reduction == "none" else np.float32(2)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import vkml
+from vkml.ops.definition import OPERATIONS
 
 torch = pytest.importorskip("torch")
 
@@ -111,9 +112,7 @@ def test_softmax_of_float16_stays_float16(name: str) -> None:
 @pytest.mark.parametrize(("shape", "dim"), [((3, 5), 1), ((2, 7, 3), 1), ((), 0), ((0, 3), 1)])
 def test_softmax_equals_its_decomposition(name: str, shape: Any, dim: int) -> None:
     x, k = numbers(*shape), vkml.device("cpu").raw
-    forward, backward = (
-        vkml.ops.definition.OPERATIONS[each].decomposition for each in (name, f"{name}_backward")
-    )
+    forward, backward = (OPERATIONS[each].decomposition for each in (name, f"{name}_backward"))
     assert forward is not None
     assert backward is not None
 
@@ -170,7 +169,7 @@ def test_logsumexp_of_integers_is_floating() -> None:
 @np.errstate(all="ignore")
 def test_logsumexp_equals_its_decomposition(shape: Any, axes: Any) -> None:
     x, k = numbers(*shape), vkml.device("cpu").raw
-    decomposition = vkml.ops.definition.OPERATIONS["logsumexp"].decomposition
+    decomposition = OPERATIONS["logsumexp"].decomposition
     assert decomposition is not None
 
     composed = decomposition(k, x, axes, False)

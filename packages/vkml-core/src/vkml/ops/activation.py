@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from vkml.backends.cpu_kernels import activation as kernels
 from vkml.errors import ArgumentError
 from vkml.ops import rules
@@ -27,6 +25,8 @@ from vkml.ops.definition import (
 from vkml.ops.samples import unary
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from vkml.tensor import Tensor
 
 __all__ = ["elu", "gelu", "leaky_relu", "relu", "sigmoid", "silu", "softplus"]
