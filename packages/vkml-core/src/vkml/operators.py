@@ -53,7 +53,7 @@ def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
         result._version = None
         result._view = None
         x_node = x._node
-        if (x_node is None and y_node is None) or not mode.enabled:
+        if not mode.enabled:
             result._node = None
             return result
         if x._view is not None or (b is not y and y._view is not None):
@@ -62,6 +62,9 @@ def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
             if b is not y:
                 refresh_view(y)
                 y_node = y._node
+        if x_node is None and y_node is None:
+            result._node = None
+            return result
         # What `vkml.autograd.graph.record` does, spelled out for two operands.
         node: OperatorNode = _new(OperatorNode)
         node.operation = operation

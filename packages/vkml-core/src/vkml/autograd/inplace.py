@@ -14,7 +14,7 @@ import numpy as np
 
 from vkml import dtypes
 from vkml.autograd.graph import Leaf, Node, current_sum, next_sequence, version_of
-from vkml.autograd.modes import mode
+from vkml.autograd.modes import enable_grad, mode
 from vkml.errors import AutogradError, DTypeError, ShapeError
 from vkml.ops.apply import apply, quiet, refresh_view
 from vkml.ops.definition import OPERATIONS, Spec
@@ -25,7 +25,7 @@ def is_recorded(target: Tensor, *operands: Any) -> bool:
     """Return whether a write into `target` has to enter the graph."""
     if not mode.enabled:
         return False
-    if any(isinstance(each, Tensor) and each._node is not None for each in operands):
+    if any(isinstance(each, Tensor) and each.requires_grad for each in operands):
         return True
     base = target._view.base if target._view is not None else None
     return target._node is not None or (base is not None and base._node is not None)
@@ -114,12 +114,15 @@ def rederive(view: Tensor, known: ViewOf) -> None:
     base = known.base
     number = version_of(view)[0]
     view._view = ViewOf(base, number)
+    if isinstance(view._node, Leaf):
+        return
     if base._node is None:
         view._node = None
         return
     layout = view._layout()
     options = (view.shape, layout.strides, layout.offset, _strides(base), base.storage_offset())
-    view._node = apply(OPERATIONS["as_strided"], (base,), options)._node
+    with enable_grad():  # also when first used where nothing is recorded
+        view._node = apply(OPERATIONS["as_strided"], (base,), options)._node
 
 
 def _strides(tensor: Tensor) -> tuple[int, ...]:

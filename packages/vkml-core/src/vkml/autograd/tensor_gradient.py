@@ -38,7 +38,7 @@ class GradientMethods:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded for the backward pass."""
-        return self._node is not None
+        return self._current_node() is not None
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -70,12 +70,13 @@ class GradientMethods:
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
-        return not isinstance(self._node, Node)
+        return not isinstance(self._current_node(), Node)
 
     @property
     def grad_fn(self) -> Node | None:
         """The recorded operation that made this tensor."""
-        return self._node if isinstance(self._node, Node) else None
+        node = self._current_node()
+        return node if isinstance(node, Node) else None
 
     @property
     def grad(self) -> Tensor | None:
@@ -135,6 +136,14 @@ class GradientMethods:
         key = next_sequence()  # not the hook's id: it may be registered twice
         hooks[key] = hook
         return lambda: hooks.pop(key, None) and None
+
+    def _current_node(self) -> Node | Leaf | None:
+        """Return where the gradient goes, for a view after the writes to its memory."""
+        if self._view is not None:
+            from vkml.ops.apply import refresh_view
+
+            refresh_view(self)
+        return self._node
 
     def _extras(self) -> Extras:
         node = self._node
