@@ -169,6 +169,11 @@ def as_dtype(dtype: DTypeLike) -> DType:
     return found
 
 
+def is_name(text: str) -> bool:
+    """Return whether `text` is the name of a dtype."""
+    return text in _BY_NAME
+
+
 def of(dtype: np.dtype[Any]) -> DType:
     """Return the vkML dtype of an operand's NumPy dtype (a look-up, for hot paths)."""
     try:

@@ -90,10 +90,10 @@ def to(
         elif isinstance(each, Device):
             device = each
         elif isinstance(each, str):
-            if each.split(":")[0] in ("cpu", "meta", "vulkan") or ":" in each:
-                device = each
-            else:
+            if dtypes.is_name(each):
                 dtype = each
+            else:
+                device = each
         elif each is not None:
             raise ArgumentError(f"to: {each!r} is neither a dtype nor a device.")
     result = x
