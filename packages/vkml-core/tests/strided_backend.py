@@ -128,7 +128,8 @@ class StridedDevice:
 
     def kernel(self, name: str) -> Kernel | None:
         operation = OPERATIONS[name]
-        if operation.decomposition is not None or operation.cpu is None:
+        primitive = operation.decomposition is None and operation.view is None
+        if not primitive or operation.cpu is None:
             return None
         return self._kernel(operation, operation.cpu)
 

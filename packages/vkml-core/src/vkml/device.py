@@ -214,9 +214,9 @@ def _why_unavailable(name: str) -> str:
 
 def _runner(operation: Operation, on: Device) -> Kernel:
     """Return the function that runs `operation` on raw operands of device `on`."""
-    if operation.view is not None:
-        return _view_runner(operation.view, on)
     kernel = on.handle.kernel(operation.name)
+    if operation.view is not None:
+        return kernel if kernel is not None else _view_runner(operation.view, on)
     if operation.decomposition is None:
         return kernel if kernel is not None else _refusal(operation, on)
     composed = _composed_runner(operation, operation.decomposition, on)

@@ -20,6 +20,7 @@ from vkml.tensor import Tensor
 
 _new: Final = object.__new__
 _run: Final = run_on_main_path
+_NUMBERS: Final = (float, int)
 _NOTHING: Final = (None, None)
 _FLOATING: Final = frozenset("fc")
 
@@ -39,9 +40,9 @@ def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
                 return FUNCTIONS[name](x, y)  # type: ignore[no-any-return]
         except AttributeError:
             device = x._device
-            if y.__class__ is not float or a.dtype.kind not in _FLOATING:
+            if y.__class__ not in _NUMBERS or a.dtype.kind not in _FLOATING:
                 return FUNCTIONS[name](x, y)  # type: ignore[no-any-return]
-            b = y
+            b = y = float(y)
             y_node = None
         try:
             operand = _run(device.kernels[name], a, b)

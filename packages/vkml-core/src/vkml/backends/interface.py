@@ -19,6 +19,8 @@ called as ``kernel(*operands, *options)``, on the hot path, so it should be as c
 - A primitive's kernel raises `UnsupportedOperationError`, with the sentence of `why_not`, for a
   dtype or option it does not cover. A composite's kernel returns NotImplemented instead, and core
   runs the decomposition. `kernel` returns None for a composite that has no fused kernel at all.
+- A view's kernel returns an operand on the same memory; where it is None, core computes the layout
+  and calls `view`.
 - Work is ordered per device and may finish later; `download` and `synchronize` wait, and may
   raise what happened earlier.
 """
@@ -107,7 +109,7 @@ class DeviceHandle(Protocol):
         """Return whether `operand` is contiguous and alone on its storage."""
 
     def kernel(self, name: str) -> Kernel | None:
-        """Return the kernel of an operation, or None for a composite without a fused kernel."""
+        """Return the kernel of an operation; None for a view, or a composite without a fused one."""
 
     def why_not(
         self, name: str, dtypes: Sequence[np.dtype[Any]], options: Sequence[object]

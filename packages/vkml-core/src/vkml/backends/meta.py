@@ -104,8 +104,10 @@ class MetaDevice:
         filled = math.prod(operand.shape) * operand.dtype.itemsize == operand.storage.nbytes
         return filled and shapes.is_contiguous(operand.shape, operand.strides)
 
-    def kernel(self, name: str) -> Kernel:
+    def kernel(self, name: str) -> Kernel | None:
         """Return what computes the shapes and dtypes of the results of an operation."""
+        if OPERATIONS[name].view is not None:
+            return None
         return _kernel(OPERATIONS[name])
 
     def why_not(

@@ -42,6 +42,9 @@ run_on_main_path: Final = _Quiet().run
 """As ``quiet.run``, without the look-up; raises RuntimeError while another thread is inside."""
 
 
+_NUMBERS: Final = (float, int)
+
+
 def apply(operation: Operation, operands: Sequence[Any], options: tuple[Any, ...] = ()) -> Tensor:
     """Return the result of `operation` on tensors, recorded if a gradient may be wanted.
 
@@ -55,27 +58,71 @@ def apply_all(
     operation: Operation, operands: Sequence[Any], options: tuple[Any, ...] = ()
 ) -> tuple[Any, ...]:
     """Return the result of `operation` and its auxiliary results. See `apply`."""
-    device = common_device(operation, operands)
-    if operation.promotion is not Promotion.NONE:
-        operands = promoted(operation, operands)
-    raw = [getattr(each, "_operand", each) for each in operands]
-    check(operation, raw, options)
-    recording = mode.enabled and any(getattr(each, "_node", None) is not None for each in operands)
+    device: Device | None = None
+    dtype: np.dtype[Any] | None = None
+    alike = True  # all are tensors of one dtype, numbers that do not widen it, or None
+    numbers = wanted = False
+    raw: list[Any] = []
+    for each in operands:
+        try:
+            operand = each._operand
+        except AttributeError:
+            raw.append(each)
+            if each is not None:
+                numbers = True
+                alike = alike and each.__class__ in _NUMBERS
+            continue
+        raw.append(operand)
+        if device is None:
+            device = each._device
+            dtype = operand.dtype
+        elif each._device is not device:
+            device = common_device(operation, operands)
+        elif operand.dtype is not dtype:
+            alike = False
+        if each._view is not None:
+            refresh_view(each)
+        if each._node is not None:
+            wanted = True
+        elif each._view is not None and mode.enabled:
+            refresh_view(each)  # a write may have given its base a history
+            wanted = wanted or each._node is not None
+    if numbers:
+        alike = alike and dtype is not None and dtype.kind == "f"
+    if device is None or not alike:
+        device = common_device(operation, operands)
+    promotion = operation.promotion
+    if promotion is not Promotion.NONE:
+        if not alike or (promotion is Promotion.FLOATING and dtype.kind not in "fc"):  # type: ignore[union-attr]  # a device was found, so a dtype too
+            operands = promoted(operation, operands)
+            raw = [getattr(each, "_operand", each) for each in operands]
+        elif numbers:
+            operands = [float(each) if each.__class__ is int else each for each in operands]
+            raw = [getattr(each, "_operand", each) for each in operands]
+    if operation.checks_first:
+        check(operation, raw, options)
+    recording = wanted and mode.enabled
     if recording and operation.gradient is THROUGH_DECOMPOSITION:
         assert operation.decomposition is not None  # noqa: S101 - `define` has checked
         composed = operation.decomposition(tensor_operations(device), *operands, *options)
         return composed if isinstance(composed, tuple) else (composed,)
-    if operation.takes_sequence:
-        results = quiet.run(device.kernels[operation.name], raw, *options)
+    kernel = device.kernels[operation.name]
+    if operation.view is not None:
+        base = operands[0]
+        operand = raw[0] if raw[0].shape else base._placed()
+        results = kernel(operand, *options)
+        tensor = view_of(base, results)
     else:
-        results = quiet.run(device.kernels[operation.name], *raw, *options)
-    result = results[0] if operation.auxiliaries else results
-    is_view = operation.view is not None
-    tensor = view_of(operands[0], result) if is_view else wrap(result, device)
+        try:
+            if operation.takes_sequence:
+                results = quiet.run(kernel, raw, *options)
+            else:
+                results = quiet.run(kernel, *raw, *options)
+        except ValueError:
+            check(operation, raw, options)  # says what is wrong with the shapes
+            raise
+        tensor = wrap(results[0] if operation.auxiliaries else results, device)
     if recording and operation.gradient is not None:
-        for each in operands:
-            if getattr(each, "_view", None) is not None:
-                refresh_view(each)
         tensor._node = record(operation, device, operands, options, results, tensor)
     if operation.auxiliaries:
         extra = (None if each is None else wrap(each, device) for each in results[1:])
@@ -133,18 +180,31 @@ def _types(operands: Sequence[Any]) -> str:
 def promoted(operation: Operation, operands: Sequence[Any]) -> list[Any]:
     """Return the operands, cast to the dtype in which the record says they meet."""
     chosen = operation.promotes or range(len(operands))
-    target = meeting_dtype([operands[index] for index in chosen])
+    target = _obvious_dtype(operands) if operation.promotes is None else None
+    if target is None:
+        target = meeting_dtype([operands[index] for index in chosen])
     if operation.promotion is Promotion.FLOATING:
         target = dtypes.to_floating(target)
     result = list(operands)
     for index in chosen:
         each = result[index]
         if isinstance(each, Tensor):
-            if each._operand.dtype != target:
+            dtype = each._operand.dtype
+            if dtype is not target and dtype != target:
                 result[index] = apply(OPERATIONS["cast"], (each,), (target,))
         elif each is not None:
             result[index] = as_number(each, target)
     return result
+
+
+def _obvious_dtype(operands: Sequence[Any]) -> np.dtype[Any] | None:
+    """Return the dtype of one floating-point tensor and one real number: nothing to work out."""
+    if len(operands) == 2:
+        for tensor, number in (operands, reversed(operands)):
+            if number.__class__ in (float, int) and isinstance(tensor, Tensor):
+                dtype: np.dtype[Any] = tensor._operand.dtype
+                return dtype if dtype.kind == "f" else None
+    return None
 
 
 def meeting_dtype(operands: Sequence[Any]) -> np.dtype[Any]:
@@ -163,6 +223,8 @@ def meeting_dtype(operands: Sequence[Any]) -> np.dtype[Any]:
 
 def as_number(value: Any, dtype: np.dtype[Any]) -> Any:
     """Return `value` as the Python number that stands for it among operands of `dtype`."""
+    if value.__class__ is float and dtype.kind == "f":
+        return value
     if isinstance(value, np.generic):
         value = value.item()
     kind = dtypes.category(dtype)

@@ -27,7 +27,8 @@ written with other operations through `k`; a backend may have a fused kernel for
 A composite whose `gradient` is `THROUGH_DECOMPOSITION` is differentiated by differentiating its
 decomposition: the natural choice for the backward half of a fused operation.
 
-**Views** compute a new layout on the same memory; no kernel runs.
+**Views** compute a new layout on the same memory; a `cpu` kernel that does the same with NumPy's own
+views is optional, and faster.
 """
 
 from __future__ import annotations
@@ -96,6 +97,14 @@ class Sample(NamedTuple):
 Samples: TypeAlias = Callable[[np.random.Generator], Sequence[Sample]]
 GradientRule: TypeAlias = Callable[..., tuple[Value | None, ...]]
 ResultRule: TypeAlias = Callable[..., Spec | tuple[Spec | None, ...]]
+
+
+LEFT_TO_KERNEL: Final[set[ResultRule]] = set()
+"""Rules that can only fail because shapes do not broadcast, which kernels notice themselves.
+
+They run when a kernel raises ValueError, to say what is wrong, and otherwise only where results have
+to be known without running anything.
+"""
 
 
 class _ThroughDecomposition:
@@ -184,11 +193,14 @@ class Operation:
     keeps_result: KeepResult = field(default=KeepResult.NOTHING, init=False)
     wants_needs: bool = field(default=False, init=False)
     takes_sequence: bool = field(default=False, init=False)
+    checks_first: bool = field(default=True, init=False)
     is_plain_binary: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "takes_sequence", self.operands == Arity.SEQUENCE)
         object.__setattr__(self, "is_plain_binary", self.operands == 2)
+        left_to_others = self.view is not None or self.result in LEFT_TO_KERNEL
+        object.__setattr__(self, "checks_first", not left_to_others)
         if not callable(self.gradient):
             return
         parameters = list(inspect.signature(self.gradient).parameters)

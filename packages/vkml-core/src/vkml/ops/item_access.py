@@ -21,8 +21,8 @@ from vkml.ops.definition import OPERATIONS, Operation, Ops, Sample, Spec, Value,
 from vkml.ops.from_data import as_tensor, tensor
 from vkml.ops.functions import FUNCTIONS
 from vkml.ops.movement import permute, reshape
-from vkml.ops.slicing import SLICE
-from vkml.shapes import Shape, contiguous_strides
+from vkml.ops.slicing import SLICE, select
+from vkml.shapes import Shape, broadcasts_to, contiguous_strides
 from vkml.tensor import Tensor
 
 __all__: list[str] = []
@@ -212,6 +212,8 @@ def getitem(x: Tensor, index: Any) -> Tensor:
     IndexOutOfRangeError
         An index lies outside its axis, or there are too many.
     """
+    if index.__class__ is int and x.ndim:
+        return select(x, 0, index)
     parsed = _parse(index, x)
     part = _basic(x, parsed)
     return _picked(part, parsed) if parsed.arrays else part
@@ -283,9 +285,9 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         FUNCTIONS["copy_"](_basic(x, parsed), value)
         return
     places = _flat_places(x, parsed)
-    source = as_tensor(value, device=x.device).to(dtype=x.dtype)
-    if source.ndim > places.ndim or np.broadcast_shapes(source.shape, places.shape) != places.shape:
-        message = f"a value of shape {source.shape} does not broadcast to the part {places.shape}."
+    source = as_tensor(value, dtype=x.dtype, device=x.device)
+    if not broadcasts_to(source.shape, places.shape):
+        message = f"setitem: a value of shape {source.shape} does not broadcast to the part {places.shape}."
         raise ShapeError(message)
     spread = reshape(source.expand(places.shape), (places.size,))
     operands = (_on_device(places.ravel(), x), spread)

@@ -101,9 +101,16 @@ def _reshape_view(shape: Shape, strides: Shape, offset: int, new_shape: Shape) -
     return ViewLayout(new_shape, found, offset)
 
 
+def _numpy_view(x: Any, new_shape: Shape) -> Any:
+    if not x.flags.c_contiguous:  # NumPy would copy in silence where no strides show the new shape
+        _reshape_view(x.shape, x.strides, 0, new_shape)
+    return x.reshape(new_shape)
+
+
 VIEW = define(
     Operation(
         name="view", result=_reshaped, gradient=_reshape_gradient, view=_reshape_view,
+        cpu=_numpy_view,
         samples=lambda generator: [
             Sample((array(generator, 3, 4),), ((2, 6),)),
             Sample((array(generator),), ((1, 1),)),
@@ -156,9 +163,10 @@ def reshape(x: Tensor, *shape: Any) -> Tensor:
             [3, 4, 5]])
     """
     sizes = _complete(x, shape)
-    if shapes.view_strides(x.shape, x._layout().strides, sizes) is None:
-        x = clone(x)
-    return apply(VIEW, (x,), (sizes,))
+    try:
+        return apply(VIEW, (x,), (sizes,))
+    except ShapeError:  # no strides can show that
+        return apply(VIEW, (clone(x),), (sizes,))
 
 
 def view(x: Tensor, *shape: Any) -> Tensor:
@@ -259,6 +267,7 @@ def _permute_view(shape: Shape, strides: Shape, offset: int, axes: tuple[int, ..
 PERMUTE = define(
     Operation(
         name="permute", result=_permuted, gradient=_permute_gradient, view=_permute_view,
+        cpu=np.transpose,
         samples=lambda generator: [
             Sample((array(generator, 2, 3, 4),), ((2, 0, 1),)),
             Sample((array(generator),), ((),)),

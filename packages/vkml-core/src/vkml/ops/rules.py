@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from vkml import dtypes, shapes
 from vkml.errors import DTypeError
-from vkml.ops.definition import Spec
+from vkml.ops.definition import LEFT_TO_KERNEL, ResultRule, Spec
+
+Rule = TypeVar("Rule", bound=ResultRule)
 
 BOOL: Final = np.dtype(np.bool_)
 INT64: Final = np.dtype(np.int64)
 
 
+def left_to_kernel(rule: Rule) -> Rule:
+    """Mark a rule that can only fail because shapes do not broadcast: kernels notice that."""
+    LEFT_TO_KERNEL.add(rule)
+    return rule
+
+
+@left_to_kernel
 def same(x: Spec, *_options: Any) -> Spec:
     """Return the operand's shape and dtype."""
     return Spec(x.shape, x.dtype)
 
 
+@left_to_kernel
 def same_as_bool(x: Spec, *_options: Any) -> Spec:
     """Return the operand's shape, for truth values."""
     return Spec(x.shape, BOOL)
 
 
+@left_to_kernel
 def broadcast(*operands: Any) -> Spec:
     """Return the common shape; numbers among the operands take the tensors' dtype."""
     specs = [each for each in operands if hasattr(each, "dtype")]
     return Spec(shapes.broadcast(*(each.shape for each in specs)), specs[0].dtype)
 
 
+@left_to_kernel
 def broadcast_to_bool(*operands: Any) -> Spec:
     """Return the common shape, for truth values."""
     return Spec(broadcast(*operands).shape, BOOL)

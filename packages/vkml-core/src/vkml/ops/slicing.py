@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vkml.errors import ArgumentError
+from vkml.errors import ArgumentError, IndexOutOfRangeError
 from vkml.ops.apply import apply
 from vkml.ops.definition import (
     Operation,
@@ -50,9 +50,27 @@ def _slice_view(
     return ViewLayout(sizes, scaled, first)
 
 
+def _numpy_slice(x: Any, starts: Shape, steps: Shape, sizes: Shape) -> Any:
+    return x[_index(starts, steps, sizes)]
+
+
+def _index(starts: Shape, steps: Shape, sizes: Shape) -> tuple[slice, ...]:
+    return tuple(
+        [
+            slice(start, _stop(start, step, size), step) if size else slice(0, 0)
+            for start, step, size in zip(starts, steps, sizes, strict=True)
+        ]
+    )
+
+
+def _stop(start: int, step: int, size: int) -> int | None:
+    stop = start + step * size
+    return None if stop < 0 else stop
+
+
 SLICE = define(
     Operation(
-        name="slice", gradient=_slice_gradient, view=_slice_view,
+        name="slice", gradient=_slice_gradient, view=_slice_view, cpu=_numpy_slice,
         result=lambda x, _starts, _steps, sizes: Spec(sizes, x.dtype),
         samples=lambda generator: [
             Sample((array(generator, 5, 6),), ((1, 0), (2, 3), (2, 2))),
@@ -81,18 +99,8 @@ def _slice_backward_gradient(
 
 def _placed_in_zeros(part: Any, shape: Shape, starts: Shape, steps: Shape) -> Any:
     result = np.zeros(shape, part.dtype)
-    if 0 not in part.shape:
-        index = tuple(
-            slice(start, _stop(start, step, size), step)
-            for start, step, size in zip(starts, steps, part.shape, strict=True)
-        )
-        result[index] = part
+    result[_index(starts, steps, part.shape)] = part
     return result
-
-
-def _stop(start: int, step: int, size: int) -> int | None:
-    stop = start + step * size
-    return None if stop < 0 else stop
 
 
 SLICE_BACKWARD = define(
@@ -128,8 +136,45 @@ def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
     return apply(SLICE, (x,), (starts, (1,) * x.ndim, sizes))
 
 
+# select ----------------------------------------------------------------------------------
+
+
+def _select_gradient(
+    k: Ops, upstream: Value, _output: Value, x_spec: Spec, axis: int, index: int
+) -> tuple[Value]:
+    shape = x_spec.shape
+    part = k.reshape(upstream, (*shape[:axis], 1, *shape[axis + 1 :]))
+    starts = tuple(index if each == axis else 0 for each in range(len(shape)))
+    return (k.slice_backward(part, shape, starts, (1,) * len(shape)),)
+
+
+def _without_axis(sizes: Shape, axis: int) -> Shape:
+    return (*sizes[:axis], *sizes[axis + 1 :])
+
+
+SELECT = define(
+    Operation(
+        name="select", gradient=_select_gradient,
+        result=lambda x, axis, _index: Spec(_without_axis(x.shape, axis), x.dtype),
+        cpu=lambda x, axis, index: x[(slice(None),) * axis + (index, ...)],
+        view=lambda shape, strides, offset, axis, index: ViewLayout(
+            _without_axis(shape, axis), _without_axis(strides, axis), offset + index * strides[axis]
+        ),
+        samples=lambda generator: [
+            Sample((array(generator, 3, 4),), (1, 2)),
+            Sample((array(generator, 3),), (0, 0)),
+        ],
+    )
+)  # fmt: skip
+
+
 def select(x: Tensor, dim: int, index: int) -> Tensor:
     """Return a view of `x` at `index` along axis `dim`, which goes away.
+
+    Raises
+    ------
+    IndexOutOfRangeError
+        The index lies outside the axis.
 
     Examples
     --------
@@ -138,4 +183,11 @@ def select(x: Tensor, dim: int, index: int) -> Tensor:
     tensor([1, 3])
     """
     axis = axis_of(dim, x.ndim)
-    return x[(slice(None),) * axis + (index,)]
+    shape = x.shape
+    if not shape:
+        raise IndexOutOfRangeError("select: a rank-0 tensor has no axis to select from.")
+    size = shape[axis]
+    if not -size <= index < size:
+        message = f"select: index {index} lies outside axis {dim} of size {size}."
+        raise IndexOutOfRangeError(message)
+    return apply(SELECT, (x,), (axis, index % size))

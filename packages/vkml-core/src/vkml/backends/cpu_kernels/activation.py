@@ -29,6 +29,11 @@ def _blocks(*operands: NDArray[Any]) -> tuple[NDArray[Any], Iterator[list[NDArra
     """Return a fresh result, and the blocks of operands and result (last) that make it."""
     shape = operands[-1].shape
     result = np.empty(shape, operands[-1].dtype)
+    if result.size <= BLOCK_SIZE and all(
+        operand.shape == shape and operand.__class__ is np.ndarray and operand.flags.c_contiguous
+        for operand in operands
+    ):  # one block: nothing to cut, and cutting would cost more than the work
+        return result, iter([[each.reshape(-1) for each in (*operands, result)]])
     flat = [
         np.ascontiguousarray(np.broadcast_to(operand, shape)).reshape(-1) for operand in operands
     ]
