@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from typing import Any
 
 from vkml_io.errors import CheckpointError, quoted, violation
@@ -73,8 +74,7 @@ def _check_depth_and_strings(document: Any) -> None:  # Any: see parse_json
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]  # add returns None, so that the first repeated key is found
+        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise violation("C4", f"the field {quoted(twice)} is given twice")
     return result
 
