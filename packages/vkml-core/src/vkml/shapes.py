@@ -39,6 +39,14 @@ def broadcast(*shapes: Shape) -> Shape:
     return tuple(result)
 
 
+def broadcasts_to(shape: Shape, target: Shape) -> bool:
+    """Return whether `shape` broadcasts to `target`."""
+    try:
+        return broadcast(shape, target) == target
+    except ShapeError:
+        return False
+
+
 def axis_of(dim: int, rank: int) -> int:
     """Return `dim` counted from the front; negative ones count from the end."""
     limit = max(rank, 1)  # a rank-0 tensor has one imaginary axis, as in PyTorch

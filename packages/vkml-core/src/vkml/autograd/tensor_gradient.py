@@ -11,7 +11,7 @@ from vkml.errors import AutogradError, ShapeError
 if TYPE_CHECKING:
     from vkml.device import Device
     from vkml.dtypes import DType
-    from vkml.tensor import Tensor
+    from vkml.tensor import Tensor, ViewOf
 
 
 class GradientMethods:
@@ -22,6 +22,7 @@ class GradientMethods:
     else:  # what the tensor provides
         _node: Node | Leaf | None
         _device: Device
+        _view: ViewOf | None
 
         @property
         def shape(self) -> tuple[int, ...]:
@@ -142,7 +143,7 @@ class GradientMethods:
         if self._view is not None:
             from vkml.ops.apply import refresh_view
 
-            refresh_view(self)
+            refresh_view(cast("Tensor", self))
         return self._node
 
     def _extras(self) -> Extras:

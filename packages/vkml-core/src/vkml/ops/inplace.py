@@ -55,8 +55,9 @@ def _scaled(name: str) -> Callable[..., Tensor]:
 
 def copy_(x: Tensor, source: Any) -> Tensor:
     """Write `source` (a tensor, array or number) into `x`, converted and broadcast."""
-    values = as_tensor(source)
-    if not _fits(values.shape, x.shape):
+    # Numbers become the target's dtype at once: by way of float32 they would lose digits.
+    values = source if isinstance(source, Tensor) else as_tensor(source, dtype=x.dtype)
+    if not shapes.broadcasts_to(values.shape, x.shape):
         message = f"copy_: a value of shape {values.shape} does not broadcast to {x.shape}."
         raise ShapeError(message)
     values = values.to(device=x.device)
@@ -65,13 +66,6 @@ def copy_(x: Tensor, source: Any) -> Tensor:
         return assign("copy_", x, values.to(dtype=x.dtype).expand(x.shape))
     write(x, values._operand)
     return x
-
-
-def _fits(shape: shapes.Shape, target: shapes.Shape) -> bool:
-    try:
-        return shapes.broadcast(shape, target) == target
-    except ShapeError:
-        return False
 
 
 def fill_(x: Tensor, value: Any) -> Tensor:
