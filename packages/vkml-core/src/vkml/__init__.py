@@ -65,6 +65,7 @@ from vkml.ops.conversion import *
 from vkml.ops.convolution import *
 from vkml.ops.creation import *
 from vkml.ops.cross_entropy import *
+from vkml.ops.dropout import *
 from vkml.ops.einsum import *
 from vkml.ops.embedding import *
 from vkml.ops.exponential import *
@@ -83,8 +84,10 @@ from vkml.ops.padding import *
 from vkml.ops.pooling import *
 from vkml.ops.powers import *
 from vkml.ops.product import *
+from vkml.ops.random import *
 from vkml.ops.reduction import *
 from vkml.ops.rounding import *
+from vkml.ops.sampling import *
 from vkml.ops.selection import *
 from vkml.ops.slicing import *
 from vkml.ops.softmax import *
@@ -92,6 +95,15 @@ from vkml.ops.special import *
 from vkml.ops.strided import *
 from vkml.ops.trigonometric import *
 from vkml.ops.variance import *
+from vkml.random import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from vkml.saving import (
     Checkpoint,
     load,
@@ -115,6 +127,7 @@ __all__ = [
     "DTypeError",
     "Device",
     "DeviceError",
+    "Generator",
     "IndexOutOfRangeError",
     "Parameter",
     "ShapeError",
@@ -129,13 +142,16 @@ __all__ = [
     "bool",
     "complex64",
     "complex128",
+    "default_generator",
     "device",
     "enable_grad",
     "float16",
     "float32",
     "float64",
     "get_default_dtype",
+    "get_rng_state",
     "inference_mode",
+    "initial_seed",
     "int8",
     "int16",
     "int32",
@@ -144,11 +160,14 @@ __all__ = [
     "load",
     "load_module",
     "load_tensors",
+    "manual_seed",
     "no_grad",
     "save",
     "save_module",
+    "seed",
     "set_default_dtype",
     "set_grad_enabled",
+    "set_rng_state",
     "uint8",
     "uint16",
     "uint32",

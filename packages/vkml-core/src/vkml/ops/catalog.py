@@ -16,6 +16,7 @@ from vkml.ops import (
     convolution,
     creation,
     cross_entropy,
+    dropout,
     einsum,
     embedding,
     exponential,
@@ -37,8 +38,10 @@ from vkml.ops import (
     pooling,
     powers,
     product,
+    random,
     reduction,
     rounding,
+    sampling,
     selection,
     slicing,
     softmax,
@@ -52,6 +55,8 @@ from vkml.ops.functions import FUNCTIONS
 FAMILIES: Final[tuple[ModuleType, ...]] = (
     from_data,
     creation,
+    random,
+    sampling,
     conversion,
     arithmetic,
     powers,
@@ -87,6 +92,7 @@ FAMILIES: Final[tuple[ModuleType, ...]] = (
     group_normalization,
     batch_normalization,
     attention,
+    dropout,
 )
 """The modules of operations, in the order of the reference."""
 
@@ -99,4 +105,5 @@ PUBLIC_NAMES: Final[list[str]] = sorted(name for family in FAMILIES for name in 
 for _family in FAMILIES:
     FUNCTIONS.update({name: getattr(_family, name) for name in _family.__all__})
 FUNCTIONS.update(inplace.METHODS)
+FUNCTIONS.update(random.METHODS)
 FUNCTIONS.update(item_access.ITEM_ACCESS)
