@@ -259,4 +259,4 @@ class ParameterDict(_Named[Any]):
     def __setitem__(self, name: str, value: Tensor) -> None:
         super().__setitem__(name, value if isinstance(value, Parameter) else Parameter(value))
 
-    extra_repr = ParameterList.extra_repr  # type: ignore[assignment]  # one line per parameter
+    extra_repr = ParameterList.extra_repr

@@ -143,13 +143,15 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         fetch, requests = self._fetcher(), self._requests()
+        # Drawn without workers too, so that their number changes no order.
+        seed = int(vkml.randint(0, _SEED_RANGE, (), generator=self.generator).item())
         if self.num_workers == 0:
             return _here(fetch, requests)
         pool = WorkerPool(
             fetch,
             self.dataset,
             count=self.num_workers,
-            seed=int(vkml.randint(0, _SEED_RANGE, (), generator=self.generator).item()),
+            seed=seed,
             worker_init_fn=self.worker_init_fn,
             timeout_s=self.timeout or None,
         )

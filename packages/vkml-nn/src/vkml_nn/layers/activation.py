@@ -69,7 +69,7 @@ class SiLU(Module):
         """Return the function of each element."""
         return functional.silu(input, self.inplace)
 
-    extra_repr = ReLU.extra_repr  # type: ignore[assignment]  # it has the same option
+    extra_repr = ReLU.extra_repr
 
 
 class GELU(Module):
@@ -155,4 +155,4 @@ class LogSoftmax(Module):
         """Return the logarithms."""
         return vkml.log_softmax(input, self.dim)
 
-    extra_repr = Softmax.extra_repr  # type: ignore[assignment]  # it has the same option
+    extra_repr = Softmax.extra_repr

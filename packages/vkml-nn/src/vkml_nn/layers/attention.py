@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import vkml
 from vkml import ArgumentError, DType, Parameter, ShapeError, Tensor
@@ -198,8 +198,8 @@ class MultiheadAttention(Module):
             )
             return q, k, v
         if self.in_proj_weight is not None:
-            weights = self.in_proj_weight.split(size)
-        else:
+            weights: tuple[Any, ...] = self.in_proj_weight.split(size)
+        else:  # Any: all three are there
             weights = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
         biases = (None, None, None) if bias is None else bias.split(size)
         projected = (

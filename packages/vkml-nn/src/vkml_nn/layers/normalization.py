@@ -31,6 +31,8 @@ class _BatchNorm(Module):
         track_running_stats: bool = True,
         device: DeviceLike | None = None,
         dtype: DType | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -43,7 +45,7 @@ class _BatchNorm(Module):
             return vkml.zeros(num_features, device=device, dtype=dtype)
 
         self.register_parameter("weight", Parameter(made()) if affine else None)
-        self.register_parameter("bias", Parameter(made()) if affine else None)
+        self.register_parameter("bias", Parameter(made()) if affine and bias else None)
         self.register_buffer("running_mean", made() if track_running_stats else None)
         self.register_buffer("running_var", made() if track_running_stats else None)
         count = vkml.zeros((), dtype=vkml.int64, device=device) if track_running_stats else None
@@ -87,7 +89,8 @@ class _BatchNorm(Module):
         """Return the options."""
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
         )
 
 
@@ -113,8 +116,8 @@ class BatchNorm2d(_BatchNorm):
         Added to the variance.
     momentum : float or None
         The part of the running statistics that each batch replaces; None: their plain mean.
-    affine : bool
-        Whether the result is scaled and shifted by parameters.
+    affine, bias : bool
+        Whether the result is scaled, and shifted, by parameters.
     track_running_stats : bool
         Whether there are running statistics; if not, the batch's are used always.
     device, dtype
@@ -181,9 +184,11 @@ class LayerNorm(Module):
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        shape, facts = self.normalized_shape, {"device": device, "dtype": dtype}
-        weight = Parameter(vkml.ones(shape, **facts)) if elementwise_affine else None
-        shift = Parameter(vkml.zeros(shape, **facts)) if elementwise_affine and bias else None
+        shape, weight, shift = self.normalized_shape, None, None
+        if elementwise_affine:
+            weight = Parameter(vkml.ones(shape, device=device, dtype=dtype))
+        if elementwise_affine and bias:
+            shift = Parameter(vkml.zeros(shape, device=device, dtype=dtype))
         self.register_parameter("weight", weight)
         self.register_parameter("bias", shift)
 
@@ -198,7 +203,8 @@ class LayerNorm(Module):
     def extra_repr(self) -> str:
         """Return the options."""
         return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         )
 
 
@@ -252,7 +258,11 @@ class RMSNorm(Module):
         """Return the normalised input."""
         return vkml.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
-    extra_repr = LayerNorm.extra_repr  # type: ignore[assignment]  # it has the same options
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        )
 
 
 class GroupNorm(Module):
@@ -266,8 +276,8 @@ class GroupNorm(Module):
         How many channels there are.
     eps : float
         Added to the variance.
-    affine : bool
-        Whether each channel is scaled and shifted by parameters.
+    affine, bias : bool
+        Whether each channel is scaled, and shifted, by parameters.
     device, dtype
         Of the parameters.
 
@@ -294,6 +304,8 @@ class GroupNorm(Module):
         affine: bool = True,
         device: DeviceLike | None = None,
         dtype: DType | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         if num_channels % num_groups:
@@ -303,12 +315,13 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        facts = {"device": device, "dtype": dtype}
-        weight = Parameter(vkml.ones(num_channels, **facts)) if affine else None
+        weight, shift = None, None
+        if affine:
+            weight = Parameter(vkml.ones(num_channels, device=device, dtype=dtype))
+        if affine and bias:
+            shift = Parameter(vkml.zeros(num_channels, device=device, dtype=dtype))
         self.register_parameter("weight", weight)
-        self.register_parameter(
-            "bias", Parameter(vkml.zeros(num_channels, **facts)) if affine else None
-        )
+        self.register_parameter("bias", shift)
 
     def reset_parameters(self) -> None:
         """Set the weight to 1 and the bias to 0."""
@@ -320,7 +333,10 @@ class GroupNorm(Module):
 
     def extra_repr(self) -> str:
         """Return the options."""
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
 
 
 def _shape(given: int | Sequence[int]) -> tuple[int, ...]:

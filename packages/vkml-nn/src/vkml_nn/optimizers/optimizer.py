@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import vkml
@@ -131,11 +132,9 @@ class Optimizer:
                 loss = closure()
         with vkml.no_grad():
             for index, group in enumerate(self.param_groups):
+                update = partial(self._update, group)
                 for bucket in self._grouped(index):
-                    bucket.update(
-                        self._phase,
-                        lambda phase, tensors, group=group: self._update(group, phase, tensors),
-                    )
+                    bucket.update(self._phase, update)
         return loss
 
     def _grouped(self, index: int) -> list[Bucket]:
