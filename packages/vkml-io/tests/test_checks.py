@@ -228,6 +228,7 @@ CASES: dict[str, tuple[str, Callable[[Forge], Path]]] = {
     "arithmetic in the shape": ("D3", _npy(F4 % "(1+1, 3)")),
     "negative length": ("D4", _npy(F4 % "(-2, -3)")),
     "a list for a shape": ("D4", _npy(F4 % "[2, 3]")),
+    "a length with a leading zero": ("D4", _npy(F4 % "(02, 3)")),
     "33 dimensions": ("D4", _npy(F4 % f"({', '.join(['1'] * 33)})", bytes(4))),
     "a fourth field": ("D4", _npy(F4.replace(", }", ", 'x': 1, }") % "(2, 3)")),
     "a product that wraps": ("D5", _npy(F4 % "(4294967296, 4294967296)")),

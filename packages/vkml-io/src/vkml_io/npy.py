@@ -32,9 +32,10 @@ _GROWTH_DIGITS = 21  # NumPy leaves room for the axis along which a file may be 
 _MOST_DIGITS = 19  # of one axis; no memory has more, and int() needs no limit of its own
 
 # The spelling of NumPy itself; everything else is refused.
+_LENGTH = "(?:0|[1-9][0-9]*)"
 _HEADER_TEXT = re.compile(
     r"\{'descr': '([^']*)', 'fortran_order': (True|False), "
-    r"'shape': (\(\)|\([0-9]+,\)|\([0-9]+(?:, [0-9]+)+\)), \} *\n"
+    rf"'shape': (\(\)|\({_LENGTH},\)|\({_LENGTH}(?:, {_LENGTH})+\)), \}} *\n"
 )
 # A dict of plain literals: malformed in its fields (D4), not in its text (D3).
 _LITERAL = r"(?:'[^']*'|True|False|None|-?[0-9]+)"
@@ -126,7 +127,7 @@ def npy_header_size(prefix: bytes, member_size: int) -> int:
     return start + length
 
 
-@lru_cache(maxsize=1024)  # a model repeats a few headers; a failure is never remembered
+@lru_cache(maxsize=256)  # a model repeats a few headers; a failure is never remembered
 def parse_npy_header(header: bytes) -> NpyHeader:
     """Return what a whole header says, after checks D3 to D5 (see `npy_header_size`)."""
     start = len(_MAGIC) + 2 + _LENGTH_FIELD[header[: len(_MAGIC) + 2]].size

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # One read of the end of the file brings the directory and vkml.json of most checkpoints.
 _WINDOW = 2**18
-_SMALL = 2**13  # bytes, what is read through that window
-_NEAR = 2**14  # bytes between two reads that count as neighbours
+_SMALL = 2**13  # reads of up to so many bytes go through a window of that size
+_NEAR = 2**14  # bytes between two reads that still count as neighbours
 
 
 class Source:

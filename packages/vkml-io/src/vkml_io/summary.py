@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from vkml_io.archive import Archive
-from vkml_io.errors import naming
+from vkml_io.errors import naming, quoted
 from vkml_io.format import Limits
 from vkml_io.inspection import list_entries
 from vkml_io.metadata import encode_metadata
@@ -97,7 +97,7 @@ def size_text(size: int) -> str:
 def _lines(prefix: str, findings: Iterable[Finding]) -> list[str]:
     return [
         f"  {prefix}{finding.code}: "
-        + ("" if finding.member is None else f"{finding.member!r}: ")
+        + ("" if finding.member is None else f"{quoted(finding.member)}: ")
         + finding.message
         + ("" if finding.offset is None else f" (byte {finding.offset})")
         for finding in findings
