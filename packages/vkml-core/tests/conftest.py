@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import vkml
-from vkml import device as device_module
 from vkml.backends.registry import find_backend
 
 HERE = Path(__file__).parent

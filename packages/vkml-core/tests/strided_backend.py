@@ -46,7 +46,7 @@ class StridedOperand:
         self.dtype = dtype
         low, high = span(shape, strides)
         if high >= low:
-            assert 0 <= offset + low, "a view starts before its storage"
+            assert offset + low >= 0, "a view starts before its storage"
             assert (offset + high + 1) * dtype.itemsize <= len(storage), "a view ends after it"
 
 

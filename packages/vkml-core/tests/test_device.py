@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -90,7 +91,10 @@ def test_devices_know_facts_and_wait() -> None:
 def test_tensors_of_two_devices_do_not_mix(strided: Device) -> None:
     x, y = vkml.ones(2), vkml.ones(2, device=strided)
 
-    for mix in (lambda: x + y, lambda: vkml.maximum(x, y), lambda: vkml.cat([x, y])):
+    mixes: list[Callable[[], Any]] = [
+        lambda: x + y, lambda: vkml.maximum(x, y), lambda: vkml.cat([x, y])
+    ]  # fmt: skip
+    for mix in mixes:
         with pytest.raises(DeviceError, match=r"lie on .*strided:0.*Move one"):
             mix()
 

@@ -19,7 +19,7 @@ def members(protocol: type) -> dict[str, object]:
 
 @pytest.fixture(params=BACKENDS)
 def backend_name(request: pytest.FixtureRequest, strided: vkml.Device) -> str:
-    return request.param
+    return str(request.param)
 
 
 def test_backends_have_every_member(backend_name: str) -> None:

@@ -20,7 +20,7 @@ SHAPES = st.lists(SIZES, max_size=4).map(tuple)
 @st.composite
 def views(draw: st.DrawFn) -> np.ndarray[Any, Any]:
     """Return an awkward view of an array: transposed, cut, stepped, reversed, broadcast."""
-    array = np.arange(4**4).reshape(4, 4, 4, 4)
+    array: np.ndarray[Any, Any] = np.arange(4**4).reshape(4, 4, 4, 4)
     for _ in range(draw(st.integers(0, 5))):
         kind = draw(st.sampled_from(["permute", "slice", "merge", "select", "expand"]))
         if kind == "permute" and array.ndim:
@@ -45,7 +45,7 @@ def factorisations(draw: st.DrawFn, count: int) -> tuple[int, ...]:
     """Return a shape that holds `count` elements."""
     if count == 0:
         sizes = [draw(st.integers(0, 3)) for _ in range(draw(st.integers(0, 2)))]
-        return tuple([*sizes, 0])
+        return (*sizes, 0)
     result = []
     while count > 1:
         factor = draw(st.sampled_from([n for n in range(2, count + 1) if count % n == 0]))

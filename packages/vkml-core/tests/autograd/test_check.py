@@ -1,5 +1,7 @@
 """gradcheck and gradgradcheck: right gradients pass, wrong ones are described."""
 
+# ruff: noqa: ARG004 - forward and backward have the signatures of Function
+
 from __future__ import annotations
 
 from typing import Any
@@ -29,7 +31,7 @@ class WrongCurvature(Function):
         return x * x
 
     @staticmethod
-    def backward(context: Any, upstream: vkml.Tensor) -> vkml.Tensor:
+    def backward(context: Any, upstream: vkml.Tensor) -> Any:
         (x,) = context.saved_tensors
         return upstream * x.detach() * 2
 
@@ -66,7 +68,7 @@ def test_several_outputs_are_checked() -> None:
 
 
 def test_a_wrong_gradient_is_described() -> None:
-    pattern = r"output 0 by input 1.*element \(0,\) of the output by element \(0,\).* 3 by the back.* 2 by"
+    pattern = r"output 0 by input 1.*element \(0,\) of .* by element \(0,\).* 3 by the back.* 2 by"
 
     with pytest.raises(AutogradError, match=pattern):
         gradcheck(lambda _, y: WrongSlope.apply(y), (leaf(2), leaf(2)))

@@ -107,7 +107,7 @@ def test_a_value_written_into_a_view_gets_its_gradient() -> None:
 
 
 def test_a_write_into_memory_without_history_gives_the_base_one() -> None:
-    x = vkml.tensor([1.0, 2.0], requires_grad=True)
+    x: Any = vkml.tensor([1.0, 2.0], requires_grad=True)
     base = vkml.zeros(3)
 
     base[1:].copy_(x)
@@ -127,7 +127,7 @@ def test_zeroing_cuts_the_gradient() -> None:
 
 
 def test_writes_inside_no_grad_are_not_differentiated() -> None:
-    w = vkml.tensor([1.0, 2.0], requires_grad=True)
+    w: Any = vkml.tensor([1.0, 2.0], requires_grad=True)
     (w * w).sum().backward()
 
     with vkml.no_grad():
@@ -143,10 +143,10 @@ def test_writes_inside_no_grad_are_not_differentiated() -> None:
 @pytest.mark.parametrize("name", ["add_", "mul_", "copy_", "zero_", "clamp_"])
 def test_a_leaf_that_requires_a_gradient_is_not_overwritten(name: str) -> None:
     arguments = {"zero_": (), "copy_": (vkml.ones(2),), "clamp_": (0, 1)}.get(name, (2,))
-    w = vkml.ones(2, requires_grad=True)
+    w: Any = vkml.ones(2, requires_grad=True)
 
     for target in (w, w[:]):
-        with pytest.raises(AutogradError, match="leaf that requires a gradient; .*no_grad"):
+        with pytest.raises(AutogradError, match=r"leaf that requires a gradient; .*no_grad"):
             getattr(target, name)(*arguments)
     assert w.tolist() == [1, 1]
 
@@ -170,14 +170,14 @@ def test_a_value_that_does_not_broadcast_is_refused() -> None:
 
 
 def test_setting_an_item_of_a_leaf_is_refused() -> None:
-    w = vkml.ones(2, requires_grad=True)
+    w: Any = vkml.ones(2, requires_grad=True)
 
     with pytest.raises(AutogradError, match="no_grad"):
         w[0] = 3
 
 
 def test_a_detached_tensor_writes_into_the_same_memory() -> None:
-    w = vkml.ones(2, requires_grad=True)
+    w: Any = vkml.ones(2, requires_grad=True)
 
     w.detach().mul_(3)
 
@@ -185,7 +185,7 @@ def test_a_detached_tensor_writes_into_the_same_memory() -> None:
 
 
 def test_a_value_saved_before_the_write_is_refused() -> None:
-    x = vkml.ones(2, requires_grad=True)
+    x: Any = vkml.ones(2, requires_grad=True)
     y = x * 2
     z = y * y
 
@@ -207,7 +207,7 @@ def test_a_view_taken_before_a_write_to_another_view_is_current() -> None:
 
 def test_a_view_that_is_a_leaf_stays_one_when_its_memory_is_written() -> None:
     flat = vkml.zeros(5)
-    w = flat[1:3].requires_grad_()
+    w: Any = flat[1:3].requires_grad_()
 
     with vkml.no_grad():
         w.add_(1)
@@ -219,7 +219,7 @@ def test_a_view_that_is_a_leaf_stays_one_when_its_memory_is_written() -> None:
 
 
 def test_a_view_first_used_without_recording_keeps_its_history() -> None:
-    x = vkml.ones(3, requires_grad=True)
+    x: Any = vkml.ones(3, requires_grad=True)
     base = x * 2
     view = base[1:]
 
@@ -232,7 +232,7 @@ def test_a_view_first_used_without_recording_keeps_its_history() -> None:
 
 
 def test_a_view_taken_before_its_base_had_a_history_finds_it() -> None:
-    x = vkml.ones(2, requires_grad=True)
+    x: Any = vkml.ones(2, requires_grad=True)
     base = vkml.zeros(3)
     view, other = base[1:], base[:2]
 
@@ -326,7 +326,10 @@ def take_step(step: tuple[Any, ...], tensors: list[Pair]) -> None:
 def test_random_programs_of_views_and_writes(steps: list[tuple[Any, ...]]) -> None:
     values = np.random.default_rng(5).uniform(-1, 1, (4, 6))
     leaves = leaf_pair(values)
-    tensors: list[Pair] = [(leaves[0] * 1, leaves[1] * 1), (vkml.tensor(values), torch.tensor(values))]
+    tensors: list[Pair] = [
+        (leaves[0] * 1, leaves[1] * 1),
+        (vkml.tensor(values), torch.tensor(values)),
+    ]
 
     for step in steps:
         take_step(step, tensors)

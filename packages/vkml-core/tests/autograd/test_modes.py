@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ def recording() -> Iterator[None]:
 
 
 def test_no_grad_records_nothing() -> None:
-    x = vkml.ones(2, requires_grad=True)
+    x: Any = vkml.ones(2, requires_grad=True)
 
     with no_grad():
         y = x * 2
@@ -84,7 +85,7 @@ def test_one_manager_may_be_entered_twice() -> None:
 
 
 def test_inference_mode_cannot_be_undone_inside() -> None:
-    x = vkml.ones(2, requires_grad=True)
+    x: Any = vkml.ones(2, requires_grad=True)
 
     with inference_mode(), enable_grad():
         assert not (x * 2).requires_grad
@@ -141,7 +142,7 @@ def test_threads_record_and_differentiate_at_the_same_time() -> None:
 
     def work(number: int) -> None:
         for _ in range(50):
-            x = vkml.full((3,), float(number), requires_grad=True)
+            x: Any = vkml.full((3,), float(number), requires_grad=True)
             (x * x * number).sum().backward()
         found[number] = x.grad.tolist()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -56,7 +57,7 @@ def test_an_unknown_backend_lists_those_there_are() -> None:
 
 
 def test_a_backend_that_is_not_installed_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vkml.backends.registry.entry_points", lambda group: ())
+    monkeypatch.setattr("vkml.backends.registry.entry_points", lambda **_: ())
     find_backend.cache_clear()
 
     with pytest.raises(BackendError, match="pip install vkml-vulkan"):
@@ -67,7 +68,9 @@ def test_a_backend_that_is_not_installed_names_its_package(monkeypatch: pytest.M
 def test_a_backend_that_does_not_import_names_package_and_cause(install: Install) -> None:
     install("vkml-broken", "broken", "import no_such_module")
 
-    with pytest.raises(BackendError, match=r"'vkml-broken' failed to import.*no_such_module") as found:
+    with pytest.raises(
+        BackendError, match=r"'vkml-broken' failed to import.*no_such_module"
+    ) as found:
         vkml.device("broken")
     assert isinstance(found.value.__cause__, ImportError)
 
@@ -100,9 +103,13 @@ def test_a_backend_without_devices_says_what_is_missing(install: Install) -> Non
         vkml.device("bare")
 
 
-def test_broken_backends_do_not_hide_the_cpu(install: Install) -> None:
+def test_broken_backends_do_not_hide_the_cpu(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install("vkml-broken2", "broken2", "raise RuntimeError('no')")
     install("vkml-bare2", "bare2", BACKEND.format(version=INTERFACE_VERSION))
+    names = ["cpu", "bare2", "broken2"]
+    monkeypatch.setattr(importlib.import_module("vkml.device"), "backend_names", lambda: names)
 
     chosen, reason = vkml.best_device()
 

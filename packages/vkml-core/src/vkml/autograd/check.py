@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vkml.autograd.backward import grad
 from vkml.autograd.modes import enable_grad, no_grad
 from vkml.errors import ArgumentError, AutogradError, DTypeError
-from vkml.ops.creation import tensor
+from vkml.ops.from_data import tensor
 from vkml.tensor import Tensor
 
 Checked: TypeAlias = Callable[..., "Tensor | Sequence[Tensor]"]

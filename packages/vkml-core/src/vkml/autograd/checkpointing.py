@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from vkml.autograd.graph import Extras, Node, next_sequence, version_of
 from vkml.autograd.modes import enable_grad, mode
 from vkml.errors import AutogradError
+from vkml.random import default_generator
 from vkml.tensor import Tensor
 
 Parameters = ParamSpec("Parameters")
@@ -67,6 +69,7 @@ class _Segment:
         self.versions = [
             (version_of(each), version_of(each)[0]) for each in _tensors((args, kwargs))
         ]
+        self.random_state = default_generator.get_state()
         self.key = next_sequence()
         self.nodes: list[Node] = []
 
@@ -91,7 +94,7 @@ class _Segment:
                 )
                 raise AutogradError(message)
         start = next_sequence()
-        with enable_grad():
+        with enable_grad(), _random_numbers_from(self.random_state):
             result = self.function(*self.args, **self.kwargs)
         again = _recorded_since(start, result)
         first = [node.operation for node in self.nodes]
@@ -112,6 +115,17 @@ class _Segment:
             if node.extras is not None:
                 node.extras.hooks.pop(self.key)
         self.nodes = []
+
+
+@contextlib.contextmanager
+def _random_numbers_from(state: Tensor) -> Iterator[None]:
+    """Let the default generator continue from `state` inside, and go on as before after."""
+    now = default_generator.get_state()
+    default_generator.set_state(state)
+    try:
+        yield
+    finally:
+        default_generator.set_state(now)
 
 
 def _is_function(node: Node) -> bool:

@@ -70,7 +70,7 @@ def _save_old_values(target: Tensor, value: Tensor, start: int) -> None:
             if hasattr(each, "dtype") and not isinstance(each, Spec):
                 operand = handle.place(each)
                 if handle.layout(operand).storage == storage:
-                    each = handle.empty(operand.shape, operand.dtype)  # noqa: PLW2901
+                    each = handle.empty(operand.shape, operand.dtype)
                     handle.copy(operand, each)
             saved.append(each)
         node.saved = tuple(saved)

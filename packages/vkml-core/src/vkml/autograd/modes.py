@@ -143,7 +143,8 @@ class set_grad_enabled(_GradMode):  # noqa: N801 - PyTorch's name
         mode.enabled = self._enabled and not mode.inference
 
     def __call__(self, function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-        mode.enabled, mode.inference = self._before  # a decorator: not yet
+        """Return `function` with the mode set during its calls, and not before."""
+        mode.enabled, mode.inference = self._before
         return super().__call__(function)
 
     def _clone(self) -> set_grad_enabled:

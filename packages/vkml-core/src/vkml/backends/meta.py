@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vkml import shapes
 from vkml.backends.interface import INTERFACE_VERSION, Backend, DeviceInfo, Kernel, Layout
 from vkml.errors import BackendError, DeviceError, ShapeError
-from vkml.ops.definition import OPERATIONS, Operation
+from vkml.ops.definition import OPERATIONS, Operation, Spec
 
 _INFO: Final = DeviceInfo(name="shapes without data", kind="meta")
 
@@ -139,15 +139,17 @@ class MetaDevice:
 def _kernel(operation: Operation) -> Kernel:
     missing = (None,) * operation.auxiliaries
 
+    rule: Any = operation.result
+
     def run(*arguments: Any, out: MetaOperand | None = None) -> Any:
-        found = operation.result(*arguments)
+        found = rule(*arguments)
         if out is not None:
             return out
         if not operation.auxiliaries:
             return _new(*found)
-        if not isinstance(found[0], tuple):  # one Spec: the record says nothing of the others
-            return (_new(*found), *missing)  # type: ignore[misc]  # a Spec has two fields
-        return tuple(None if each is None else _new(*each) for each in found)  # type: ignore[misc]  # Specs
+        if isinstance(found, Spec):  # the record says nothing of the auxiliary results
+            return (_new(*found), *missing)
+        return tuple(None if each is None else _new(*each) for each in found)
 
     return run
 

@@ -287,7 +287,10 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     places = _flat_places(x, parsed)
     source = as_tensor(value, dtype=x.dtype, device=x.device)
     if not broadcasts_to(source.shape, places.shape):
-        message = f"setitem: a value of shape {source.shape} does not broadcast to the part {places.shape}."
+        message = (
+            f"setitem: a value of shape {source.shape} does not broadcast to the part "
+            f"{places.shape}."
+        )
         raise ShapeError(message)
     spread = reshape(source.expand(places.shape), (places.size,))
     operands = (_on_device(places.ravel(), x), spread)

@@ -44,7 +44,9 @@ class Report:
     failed: dict[str, Exception] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        counts = f"{len(self.passed)} passed, {len(self.refused)} refused, {len(self.failed)} failed"
+        counts = (
+            f"{len(self.passed)} passed, {len(self.refused)} refused, {len(self.failed)} failed"
+        )
         lines = [f"{self.device}: {counts}"]
         lines += [f"  refused  {name}: {reason}" for name, reason in self.refused.items()]
         lines += [

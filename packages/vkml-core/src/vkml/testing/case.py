@@ -51,7 +51,7 @@ _COARSER_THAN_FLOAT32: Final = {
     "bfloat16": 2.0**16, "float16": 2.0**13, "float32": 1.0, "complex64": 1.0,
     "float64": 1e-4, "complex128": 1e-4,
 }  # fmt: skip
-"""Half precision by its epsilon; float64 less strictly than by its own, for constants in float32."""
+"""Half precision by its epsilon; float64 less strictly, for constants kept in float32."""
 
 
 def require_close(actual: Tensor, expected: Any, tolerance: float, message: str) -> None:

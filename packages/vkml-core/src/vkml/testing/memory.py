@@ -31,7 +31,9 @@ _LARGE: Final = (257, 1031)
 def memory_cases() -> Iterator[Case]:
     """Yield all cases of this module."""
     for dtype, shape in itertools.product(_DTYPES, (*_SHAPES, _LARGE)):
-        yield Case(f"memory: {dtype} of shape {shape} goes up and comes down", _round_trip(dtype, shape))
+        yield Case(
+            f"memory: {dtype} of shape {shape} goes up and comes down", _round_trip(dtype, shape)
+        )
     for function in (
         info_is_complete, upload_takes_any_layout, upload_copies, empty_owns_its_memory,
         layout_of_a_new_operand, view_shows_an_offset, view_repeats_with_stride_zero,
@@ -86,7 +88,7 @@ def _round_trip(dtype: str, shape: tuple[int, ...]) -> Callable[[Device], None]:
 
 
 def info_is_complete(device: Device) -> None:
-    """The device has a name and a kind that are text."""
+    """Check that the device has a name and a kind."""
     info = device.handle.info
     require(bool(info.name) and isinstance(info.name, str), f"info.name is {info.name!r}.")
     kinds = ("cpu", "integrated", "discrete", "virtual", "meta")
@@ -105,7 +107,7 @@ def upload_takes_any_layout(device: Device) -> None:
 
 
 def upload_copies(device: Device) -> None:
-    """A later change of the array is not seen by the operand."""
+    """Check that a later change of the array is not seen by the operand."""
     array = np.arange(4, dtype=np.float32)
     operand = device.handle.upload(array)
     array[:] = -1
@@ -141,7 +143,7 @@ def _view(device: Device, shape: Any, strides: Any, offset: int) -> NDArray[Any]
 
 
 def view_shows_an_offset(device: Device) -> None:
-    """A block in the middle of a larger storage."""
+    """Show a block in the middle of a larger storage."""
     np.testing.assert_array_equal(_view(device, (2, 3), (6, 1), 7), [[7, 8, 9], [13, 14, 15]])
 
 
@@ -162,7 +164,7 @@ def view_overlaps_itself(device: Device) -> None:
 
 
 def view_of_a_view_counts_from_the_storage(device: Device) -> None:
-    """The offset is absolute, also when a view is taken of a view."""
+    """Check that offsets are absolute, also when a view is taken of a view."""
     base = device.handle.upload(np.arange(10, dtype=np.float32))
     first = device.handle.view(base, (4,), (1,), 5)
     second = device.handle.view(first, (2,), (1,), 1)
@@ -179,7 +181,7 @@ def view_may_be_empty_or_of_rank_zero(device: Device) -> None:
 
 
 def view_as_another_dtype(device: Device) -> None:
-    """The same bits under a dtype of the same size."""
+    """Show the same bits under a dtype of the same size."""
     values = np.array([1.0, -2.0, 0.5], np.float32)
     operand = device.handle.upload(values)
     view = device.handle.view(operand, (2,), (1,), 1, np.dtype(np.int32))
@@ -187,7 +189,7 @@ def view_as_another_dtype(device: Device) -> None:
 
 
 def view_as_bytes(device: Device) -> None:
-    """A whole storage as uint8: how checkpoints read it."""
+    """Show a whole storage as uint8: how checkpoints read it."""
     values = np.array([1.0, -2.0, 0.5], np.float32)
     operand = device.handle.upload(values)
     view = device.handle.view(operand, (12,), (1,), 0, np.dtype(np.uint8))
@@ -223,7 +225,7 @@ def write_through_a_view_is_seen(device: Device) -> None:
 
 
 def place_gives_storage(device: Device) -> None:
-    """A result of rank 0 gets storage by `place`, which changes nothing the second time."""
+    """Check that `place` gives a result of rank 0 storage, and changes nothing the second time."""
     total = device.kernels["add"](device.handle.upload(np.array(2, np.float32)), 3.0)
     placed = device.handle.place(total)
     require(device.handle.place(placed) is placed, "place made a second operand.")
@@ -262,7 +264,7 @@ def copy_between_layouts(device: Device) -> None:
 
 
 def copy_into_overlapping_memory(device: Device) -> None:
-    """A copy between overlapping views reads the old values everywhere."""
+    """Check that a copy between overlapping views reads the old values everywhere."""
     for shift in (1, -1):
         x = vkml.tensor(np.arange(2000, dtype=np.float32), device=device)
         low, high = x.as_strided((1999,), (1,), 0), x.as_strided((1999,), (1,), 1)
@@ -274,7 +276,7 @@ def copy_into_overlapping_memory(device: Device) -> None:
 
 
 def in_place_operations_reach_views(device: Device) -> None:
-    """A view sees what is written to its base, and the other way round."""
+    """Check that a view sees what is written to its base, and the other way round."""
     x = vkml.zeros(2, 3, device=device)
     column = x.as_strided((2,), (3,), 1)
     x.add_(1)
@@ -314,11 +316,11 @@ def work_can_be_waited_for(device: Device) -> None:
         x = x * 1.5
     device.synchronize()
     for name, count in device.handle.memory().items():
-        require(isinstance(name, str) and count >= 0, f"memory()[{name!r}] is {count!r}.")
+        require(count >= 0, f"memory()[{name!r}] is {count!r}.")
 
 
 def closes_twice(device: Device) -> None:
-    """A second handle opens, works, and closes twice."""
+    """Open a second handle, use it, and close it twice."""
     handle = find_backend(device.type).open_device(device.index)
     np.testing.assert_array_equal(handle.download(handle.upload(np.ones(3))), np.ones(3))
     handle.close()

@@ -53,7 +53,9 @@ def operation_cases() -> Iterator[Case]:
 # Running on two devices ----------------------------------------------------------------------
 
 
-def evaluate(operation: Operation, operands: Sequence[Any], sample: Sample, on: Device) -> tuple[Any, ...]:
+def evaluate(
+    operation: Operation, operands: Sequence[Any], sample: Sample, on: Device
+) -> tuple[Any, ...]:
     """Return all results of an operation, also of one without operands."""
     if operation.operands:
         return apply_all(operation, operands, sample.options)
@@ -82,7 +84,9 @@ def _compare(
     operands = make(sample, on)
     results = _attempt(lambda: evaluate(operation, operands, sample, on))
     if isinstance(expected, Exception) or isinstance(results, Exception):
-        require_equal(type(results), type(expected), f"{operation.name}: error ({results}, {expected})")
+        require_equal(
+            type(results), type(expected), f"{operation.name}: error ({results}, {expected})"
+        )
         return
     for number, (found, wanted) in enumerate(zip(results, expected, strict=True)):
         if found is not None and wanted is not None:
@@ -101,8 +105,9 @@ def specified(operation: Operation, operands: Sequence[Any], sample: Sample) -> 
         operands = promoted(operation, operands)
     raw = [getattr(each, "_operand", each) for each in operands]
     arguments = (raw,) if operation.takes_sequence else raw
-    found: Any = operation.result(*arguments, *sample.options)
-    spec = found[0] if isinstance(found[0], tuple) and hasattr(found[0], "dtype") else found
+    rule: Any = operation.result
+    found = rule(*arguments, *sample.options)
+    spec = found if isinstance(found, Spec) else found[0]
     return Spec(tuple(spec.shape), np.dtype(spec.dtype))
 
 
@@ -111,7 +116,7 @@ def specified(operation: Operation, operands: Sequence[Any], sample: Sample) -> 
 
 def _on_layout(operation: Operation, layout: str, on: Device) -> None:
     for sample in samples_of(operation):
-        _compare(operation, sample, on, lambda *both: tensors_of(*both, layout))
+        _compare(operation, sample, on, functools.partial(tensors_of, layout=layout))
 
 
 def _on_dtype(operation: Operation, dtype: str, on: Device) -> None:
@@ -150,7 +155,7 @@ def _numbers(operation: Operation, on: Device) -> None:
 
 
 def _out(operation: Operation, on: Device) -> None:
-    """The result is written into a transposed target."""
+    """Write the result into a transposed target."""
     for sample in samples_of(operation):
         operands = tensors_of(sample, on)
         try:
@@ -164,7 +169,7 @@ def _out(operation: Operation, on: Device) -> None:
 
 
 def _over(operation: Operation, on: Device) -> None:
-    """The target is an operand itself, or shows its memory transposed."""
+    """Write the result over an operand, or into its memory transposed."""
     sample = samples_of(operation)[0]
     arrays = [each for each in sample.operands if isinstance(each, np.ndarray)]
     if len({each.shape for each in arrays}) != 1 or arrays[0].ndim != 2:
@@ -172,8 +177,7 @@ def _over(operation: Operation, on: Device) -> None:
     size = min(arrays[0].shape)
     square = Sample(
         tuple(
-            each[:size, :size] if isinstance(each, np.ndarray) else each
-            for each in sample.operands
+            each[:size, :size] if isinstance(each, np.ndarray) else each for each in sample.operands
         ),
         sample.options,
     )
@@ -195,7 +199,7 @@ def _over(operation: Operation, on: Device) -> None:
 
 
 def _gradient(operation: Operation, layout: str, on: Device) -> None:
-    """The gradients are those of the CPU, and the same again when the backward pass is recorded."""
+    """Compare gradients with the CPU's, and with those of a recorded backward pass."""
     for sample in samples_of(operation):
         if operation.view is not None and layout != "contiguous":
             return  # the layout is part of a view's options
@@ -236,7 +240,7 @@ def _gradients(
 
 
 def _why_not(operation: Operation, on: Device) -> None:
-    """A missing kernel has a sentence that says why, and the error holds it."""
+    """Check that a missing kernel has a sentence that says why, and that the error holds it."""
     if operation.view is not None or on.handle.kernel(operation.name) is not None:
         return
     reason = on.handle.why_not(operation.name, (), ())
