@@ -178,8 +178,8 @@ def log10(x: Tensor) -> Tensor:
     Examples
     --------
     >>> import vkml
-    >>> vkml.log10(vkml.tensor([1.0, 100.0]))
-    tensor([0., 2.])
+    >>> vkml.log10(vkml.tensor([1.0, 50.0]))
+    tensor([0.0000, 1.6990])
     """
     return apply(LOG10, (x,))
 
