@@ -186,9 +186,13 @@ def test_an_array_the_format_cannot_hold_is_refused_by_name(tmp_path: Path, valu
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_message_about_objects_names_pickle(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="pickle"):
-        vkml_io.save(tmp_path / "a.vkml", {"w": np.array([object()])})
+@pytest.mark.parametrize(
+    ("dtype", "remedy"),
+    [("O", "numbers"), ("f4,i4", "each field"), ("U3", "text"), ("M8[s]", "int64"), ("V4", "cast")],
+)
+def test_the_message_names_pickle_and_the_remedy(tmp_path: Path, dtype: str, remedy: str) -> None:
+    with pytest.raises(TypeError, match=f"pickle; .*{remedy}"):
+        vkml_io.save(tmp_path / "a.vkml", {"w": np.zeros(2, dtype)})
 
 
 @pytest.mark.parametrize("key", ["../w", "/w", "a//b", "a\\b", "a\nb", "\ud800", "k" * 4096])

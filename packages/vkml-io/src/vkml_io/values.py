@@ -79,7 +79,7 @@ def _from_entry(key: str, entry: VkmlEntry) -> Value:
             f"{quoted(key)} is {entry.dtype}, which NumPy and format version 1 cannot say; "
             "cast it to float32 before saving"
         )
-    dtype = np.dtype(entry.dtype).newbyteorder("<")
+    dtype = np.dtype(entry.dtype)  # in the byte order of this machine, as memory is
     # No memory is read: only dtype, shape and memory order of this array are looked at.
     outline = as_strided(np.empty(1, dtype), entry.shape, entry.strides)
 
@@ -93,11 +93,10 @@ def _from_entry(key: str, entry: VkmlEntry) -> Value:
 
 def _checked(key: str, array: Array, get: Callable[[StorageCache], Array]) -> Value:
     descr = array.dtype.str
-    if descr not in DTYPE_NAMES or array.dtype.names is not None or array.dtype.metadata:
+    if descr not in DTYPE_NAMES:
         raise TypeError(
-            f"{quoted(key)} has dtype {array.dtype}, which a checkpoint cannot hold: only bool, "
-            "integers, float16 to float64 and complex. Object arrays would need pickle, which can "
-            "execute code; turn text into numbers or put it into the metadata"
+            f"{quoted(key)} has dtype {array.dtype}. A checkpoint holds bool, integers, float16 to "
+            f"float64 and complex, so that nothing ever needs pickle; {_remedy(array.dtype)}"
         )
     if array.ndim > MAX_DIMENSIONS:
         raise violation(
@@ -109,3 +108,15 @@ def _checked(key: str, array: Array, get: Callable[[StorageCache], Array]) -> Va
     return Value(
         descr, array.shape, flags.f_contiguous and not flags.c_contiguous, array.nbytes, get
     )
+
+
+def _remedy(dtype: np.dtype[Any]) -> str:  # Any: whatever NumPy has
+    if dtype.hasobject:
+        return "save numbers, or put the objects into the metadata as JSON"
+    if dtype.names is not None:
+        return "save each field under a key of its own"
+    if dtype.kind in "SUT":
+        return "put text into the metadata"
+    if dtype.kind in "mM":
+        return "save .astype('int64') and put the unit into the metadata"
+    return "cast it, for example to float32"
