@@ -11,7 +11,7 @@ from vkml.nn import functional
 torch = pytest.importorskip("torch")
 
 
-@pytest.mark.parametrize("name", functional.__all__)
+@pytest.mark.parametrize("name", vkml_nn.functional.__all__)
 def test_function_takes_torchs_arguments_in_torchs_order(name: str) -> None:
     theirs = getattr(torch.nn.functional, name)
     try:

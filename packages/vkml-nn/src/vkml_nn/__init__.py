@@ -13,6 +13,8 @@ Examples
 >>> optimizer.step()
 """
 
+from importlib.metadata import version as _version
+
 from vkml import Parameter
 from vkml_nn import init, utils
 from vkml_nn.containers import (
@@ -72,3 +74,5 @@ __all__ = [
     "StateDictError", "Tanh", "TransformerEncoder", "TransformerEncoderLayer", "Unflatten",
     "WorkerError", "init", "utils",
 ]  # fmt: skip
+
+__version__ = _version("vkml-nn")

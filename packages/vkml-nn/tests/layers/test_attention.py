@@ -27,7 +27,7 @@ class SelfAttention(nn.Module):
         return self.inner(x, x, x, **options)
 
 
-class TorchSelfAttention(torch.nn.Module):  # type: ignore[misc]  # torch is not typed here
+class TorchSelfAttention(torch.nn.Module):  # type: ignore[name-defined,misc]  # found at run time
     def __init__(self, inner: Any) -> None:
         super().__init__()
         self.inner = inner

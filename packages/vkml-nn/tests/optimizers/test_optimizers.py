@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -255,6 +255,18 @@ def test_parameters_moved_in_the_middle_of_training_go_on() -> None:
     pair.compare()
 
 
+def test_cleared_state_begins_anew() -> None:
+    pair = Pair("Adam", {"lr": 0.1})
+    pair.step()
+
+    pair.optimizer.state.clear()
+    pair.expected.state.clear()
+    for _ in range(3):
+        pair.step()
+
+    pair.compare()
+
+
 def test_step_counts_as_a_write_for_the_backward_pass() -> None:
     layer = nn.Linear(2, 1)
     optimizer = vkml.optim.SGD(layer.parameters(), lr=0.1)
@@ -354,7 +366,7 @@ def test_zero_grad_forgets_or_zeroes() -> None:
         (lambda x: vkml.optim.SGD([x * 2]), vkml.ArgumentError, "result of an operation"),
         (lambda x: vkml.optim.SGD([x, x]), vkml.ArgumentError, "comes twice"),
         (lambda x: vkml.optim.SGD(x), vkml.DTypeError, "put it into a list"),
-        (lambda _: vkml.optim.SGD([1.0]), vkml.DTypeError, "is a float"),
+        (lambda _: vkml.optim.SGD([cast(Any, 1.0)]), vkml.DTypeError, "is a float"),
         (lambda x: vkml.optim.SGD([x], lr=-1), vkml.ArgumentError, "lr is -1"),
         (lambda x: vkml.optim.SGD([x], nesterov=True), vkml.ArgumentError, "nesterov needs"),
         (lambda x: vkml.optim.Adam([x], betas=(0.9, 1.0)), vkml.ArgumentError, "betas are"),

@@ -54,6 +54,8 @@ class Optimizer:
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[Group] = []
         self._buckets: list[list[Bucket] | None] = []
+        self._count = 0
+        """How many parameters there are, each of which has an entry in the state."""
         if isinstance(params, (Tensor, Mapping)):
             message = (
                 f"{type(self).__name__}: expected an iterable of tensors or groups, got one "
@@ -91,6 +93,7 @@ class Optimizer:
             group.setdefault(name, value)
         self._check(group)
         self.param_groups.append(group)
+        self._count += len(members)
         self._buckets.append(None)
         self._grouped(len(self.param_groups) - 1)
 
@@ -142,7 +145,11 @@ class Optimizer:
         group = self.param_groups[index]
         found = self._buckets[index]
         names = self._kept_names(group)
-        if found is None or not all(bucket.is_valid(names) for bucket in found):
+        if (
+            found is None
+            or len(self.state) != self._count  # the user has cleared it
+            or not all(bucket.is_valid(names) for bucket in found)
+        ):
             members: Sequence[Tensor] = group["params"]
             states = [self.state[each] for each in members]
             with vkml.no_grad():
