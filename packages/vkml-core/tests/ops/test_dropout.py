@@ -59,9 +59,11 @@ def test_the_gradient_can_be_differentiated_again() -> None:
     result = vkml.dropout(x, 0.5, generator=vkml.Generator(7))
     (first,) = vkml.autograd.grad((result**3).sum(), x, create_graph=True)
 
+    assert first is not None
     (second,) = vkml.autograd.grad(first.sum(), x)
 
     kept = result.detach().numpy() != 0
+    assert second is not None
     assert_allclose(second.numpy(), np.where(kept, 6 * 8 * x.detach().numpy(), 0))
 
 

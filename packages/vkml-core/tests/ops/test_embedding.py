@@ -127,3 +127,7 @@ def test_one_hot_names_a_class_out_of_range(wrong: int) -> None:
 def test_one_hot_refuses_floats() -> None:
     with pytest.raises(vkml.DTypeError, match=r"one_hot: expected int64 or int32"):
         vkml.one_hot(vkml.zeros(2))
+
+
+def test_one_hot_of_a_meta_tensor_has_a_shape() -> None:
+    assert vkml.one_hot(vkml.zeros(2, dtype="int64", device="meta"), 3).shape == (2, 3)

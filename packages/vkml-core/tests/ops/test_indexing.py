@@ -114,8 +114,10 @@ def test_gather_differentiates_twice() -> None:
         (vkml.gather(x, 0, vkml.tensor([1, 1, 3])) ** 3).sum(), x, create_graph=True
     )
 
+    assert first is not None
     (second,) = vkml.autograd.grad(first.sum(), x)
 
+    assert second is not None
     assert_allclose(second.numpy(), 6 * x.detach().numpy() * [0, 2, 0, 1], rtol=1e-5)
 
 

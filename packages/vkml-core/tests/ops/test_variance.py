@@ -111,3 +111,13 @@ def test_the_gradient_of_norm_at_zero_is_zero() -> None:
 def test_norm_names_a_p_that_it_does_not_know() -> None:
     with pytest.raises(vkml.ArgumentError, match=r"norm: p is 'nuc'"):
         vkml.norm(vkml.ones(2, 2), "nuc")
+
+
+@pytest.mark.parametrize("name", ["norm", "std"])
+def test_squares_that_float16_cannot_hold_do_not_overflow(name: str) -> None:
+    x = np.array([300.0, -400.0])
+
+    result = getattr(vkml, name)(vkml.tensor(x, dtype="float16"))
+
+    assert result.dtype is vkml.float16
+    assert_allclose(result.item(), getattr(vkml, name)(vkml.tensor(x)).item(), rtol=1e-3)

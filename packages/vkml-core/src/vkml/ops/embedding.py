@@ -23,8 +23,11 @@ from vkml.ops.definition import (
     define,
     no_samples,
 )
+from vkml.ops.indexing import INDEX_DTYPES
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from vkml.tensor import Tensor
 
 __all__ = ["embedding", "one_hot"]
@@ -48,7 +51,7 @@ def _looked_up(weight: Spec, indices: Spec, _padding_idx: int | None) -> Spec:
     if len(weight.shape) != 2:
         message = f"expected a weight of shape (entries, size), got {weight.shape}."
         raise ShapeError(message)
-    if indices.dtype.name not in ("int64", "int32"):
+    if indices.dtype not in INDEX_DTYPES:
         message = f"expected indices of int64 or int32, got {indices.dtype}; use indices.long()."
         raise DTypeError(message)
     return Spec((*indices.shape, weight.shape[1]), weight.dtype)
@@ -177,23 +180,27 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     tensor([[0, 0, 1],
             [1, 0, 0]])
     """
-    if tensor.dtype.name not in ("int64", "int32"):
+    if tensor.dtype.dtype not in INDEX_DTYPES:
         message = f"one_hot: expected int64 or int32, got {tensor.dtype}; use x.long()."
         raise DTypeError(message)
-    values = tensor.numpy(force=True)
     if num_classes == -1:
-        if values.size == 0:
+        if tensor.numel() == 0:
             message = "one_hot: an empty tensor does not say how many classes; give num_classes."
             raise ArgumentError(message)
-        num_classes = int(values.max()) + 1
+        num_classes = int(tensor.numpy(force=True).max()) + 1
     if num_classes < 0:
         raise ArgumentError(f"one_hot: num_classes is {num_classes}; give 0 or more, or -1.")
-    if values.size and not 0 <= values.min() <= values.max() < num_classes:
-        wrong = int(values.min()) if values.min() < 0 else int(values.max())
-        message = (
-            f"one_hot: class {wrong} is out of range for {num_classes} classes; "
-            f"give 0 to {num_classes - 1}."
-        )
-        raise IndexOutOfRangeError(message)
+    if tensor.device.type != "meta":  # which has no values to check
+        _require_classes(tensor.numpy(force=True), num_classes)
     classes = arange(num_classes, dtype=tensor.dtype, device=tensor.device)
     return eq(tensor.unsqueeze(-1), classes).long()
+
+
+def _require_classes(values: NDArray[Any], num_classes: int) -> None:
+    lowest, highest = int(values.min(initial=0)), int(values.max(initial=0))
+    if values.size and not 0 <= lowest <= highest < num_classes:
+        message = (
+            f"one_hot: class {lowest if lowest < 0 else highest} is out of range for "
+            f"{num_classes} classes; give 0 to {num_classes - 1}."
+        )
+        raise IndexOutOfRangeError(message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -23,8 +23,11 @@ __all__ = [
 ]  # fmt: skip
 
 
+INDEX_DTYPES: Final = (np.dtype(np.int64), np.dtype(np.int32))
+
+
 def _require_index(index: Spec) -> None:
-    if index.dtype.name not in ("int64", "int32"):
+    if index.dtype not in INDEX_DTYPES:
         message = f"expected an index of int64 or int32, got {index.dtype}; use index.long()."
         raise DTypeError(message)
 
@@ -93,10 +96,8 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
     Parameters
     ----------
-    input : Tensor
-        Any shape.
-    dim : int
-        The axis along which `index` chooses.
+    input, dim
+        A tensor of any shape, and the axis along which `index` chooses.
     index : Tensor of int64 or int32
         The shape of the result; along the other axes at most as large as `input`.
 
@@ -294,10 +295,8 @@ def index_add(
 
     Parameters
     ----------
-    input : Tensor
-        One axis or more.
-    dim : int
-        The axis along which the slices lie.
+    input, dim
+        A tensor with one axis or more, and the axis along which the slices lie.
     index : Tensor of int64 or int32
         One axis, with one element per slice; an index may occur several times.
     source : Tensor

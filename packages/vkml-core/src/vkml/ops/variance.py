@@ -14,6 +14,7 @@ from vkml.ops.apply import apply
 from vkml.ops.comparison import ne
 from vkml.ops.definition import Operation, Ops, Sample, Spec, Value, array, define
 from vkml.ops.extremes import amax, amin
+from vkml.ops.half import through_float32
 from vkml.ops.reduction import Dims, mean, reductions, restored
 from vkml.ops.reduction import sum as total
 from vkml.ops.rounding import abs as absolute
@@ -59,6 +60,7 @@ def _var_gradient(
     return (k.mul(restored(k, scaled, x.shape, axes), centred),)
 
 
+@through_float32(1)
 def _var(k: Ops, x: Value, axes: Axes, correction: float, keepdim: bool) -> Value:
     squares = k.square(k.sub(x, k.mean(x, axes, True)))
     return k.mul(k.sum(squares, axes, keepdim), _per_divisor(1.0, x, axes, correction))
@@ -110,6 +112,7 @@ def _over_root(k: Ops, upstream: Value, root: Value) -> Value:
     return k.div(upstream, k.where(k.eq(root, 0.0), 1.0, root))
 
 
+@through_float32(1)
 def _std(k: Ops, x: Value, axes: Axes, correction: float, keepdim: bool) -> Value:
     return k.sqrt(k.var(x, axes, correction, keepdim))
 
@@ -166,6 +169,7 @@ def _normed(x: Spec, axes: Axes, keepdim: bool) -> Spec:
     return Spec(reduced(x.shape, axes, keepdim), x.dtype)
 
 
+@through_float32(1)
 def _norm(k: Ops, x: Value, axes: Axes, keepdim: bool) -> Value:
     return k.sqrt(k.sum(k.square(x), axes, keepdim))
 

@@ -19,13 +19,12 @@ if TYPE_CHECKING:
 
 def _check(name: str, index: NDArray[Any], dim: int, size: int) -> None:
     """Raise unless every element of `index` lies in an axis of `size` elements."""
-    if index.size == 0:
-        return
-    lowest, highest = int(index.min()), int(index.max())
-    if lowest < 0 or highest >= size:
-        wrong = lowest if lowest < 0 else highest
-        range_ = f"give 0 to {size - 1}" if size else "the axis is empty"
-        message = f"{name}: index {wrong} is out of range for axis {dim} of size {size}; {range_}."
+    # Read as unsigned, negative numbers are the largest ones: one pass finds them too.
+    unsigned = index.view(np.uint64 if index.itemsize == 8 else np.uint32)
+    if index.size and unsigned.max() >= size:
+        wrong = int(index[(index < 0) | (index >= size)].flat[0]) if index.ndim else int(index)
+        valid = f"give 0 to {size - 1}" if size else "the axis is empty"
+        message = f"{name}: index {wrong} is out of range for axis {dim} of size {size}; {valid}."
         raise IndexOutOfRangeError(message)
 
 

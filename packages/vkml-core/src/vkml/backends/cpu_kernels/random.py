@@ -8,12 +8,13 @@ else, so every device draws the same ones, in any order.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,11 +40,7 @@ def _blocks(count: int, seed: int, offset: int) -> Iterator[tuple[slice, Words, 
 
     Words are 32 bits wide, held in 64 for the products. The next block is written over them.
     """
-    low, high = _halves(seed)
-    keys = [
-        (np.uint64((low + number * WEYL[0]) & LOW), np.uint64((high + number * WEYL[1]) & LOW))
-        for number in range(ROUNDS)
-    ]
+    keys = _keys(seed)
     buffers = [np.empty(min(BLOCK, count), np.uint64) for _ in range(6)]
     for start in range(0, count, BLOCK):
         stop = min(start + BLOCK, count)
@@ -53,12 +50,22 @@ def _blocks(count: int, seed: int, offset: int) -> Iterator[tuple[slice, Words, 
         yield slice(start, stop), first, second
 
 
+@lru_cache(maxsize=16)
+def _keys(seed: int) -> tuple[tuple[np.uint64, np.uint64], ...]:
+    """Return the two keys of each round."""
+    low, high = _halves(seed)
+    return tuple(
+        (np.uint64((low + number * WEYL[0]) & LOW), np.uint64((high + number * WEYL[1]) & LOW))
+        for number in range(ROUNDS)
+    )
+
+
 def _halves(number: int) -> tuple[int, int]:
     return number & LOW, number >> 32 & LOW
 
 
 def _philox(
-    start: int, count: int, offset: int, keys: list[Any], buffers: list[Words]
+    start: int, count: int, offset: int, keys: Sequence[Any], buffers: list[Words]
 ) -> tuple[Words, Words]:
     """Return the words 0 and 1 of `count` counters from `start` on, in two of the buffers.
 
