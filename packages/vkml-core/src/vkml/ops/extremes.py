@@ -26,7 +26,7 @@ __all__ = ["amax", "amin", "argmax", "argmin", "max", "min"]
 
 def _require_elements(shape: Shape, axes: tuple[int, ...]) -> None:
     for axis in axes:
-        if shape and shape[axis] == 0 and 0 not in reduced(shape, axes, False):
+        if shape and shape[axis] == 0:
             message = f"axis {axis} of shape {shape} is empty; no elements have no extreme."
             raise ShapeError(message)
 

@@ -21,7 +21,7 @@ from vkml.ops.definition import (
     define,
     no_samples,
 )
-from vkml.ops.reduction import Dims
+from vkml.ops.reduction import Dims, summable
 from vkml.shapes import axes_of, reduced
 
 if TYPE_CHECKING:
@@ -149,8 +149,4 @@ def prod(
     >>> vkml.prod(vkml.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
     tensor([ 2., 12.])
     """
-    if dtype is not None:
-        x = x.to(dtype=dtype)
-    elif not x.dtype.is_floating_point and not x.dtype.is_complex:
-        x = x.to(dtype="int64")
-    return apply(PROD, (x,), (axes_of(dim, x.ndim), keepdim))
+    return apply(PROD, (summable(x, dtype),), (axes_of(dim, x.ndim), keepdim))

@@ -81,10 +81,10 @@ def sum(
     >>> vkml.sum(vkml.tensor([[1.0, 2.0], [3.0, 4.0]]), 0)
     tensor([4., 6.])
     """
-    return apply(SUM, (_summable(x, dtype),), (axes_of(dim, x.ndim), keepdim))
+    return apply(SUM, (summable(x, dtype),), (axes_of(dim, x.ndim), keepdim))
 
 
-def _summable(x: Tensor, dtype: DTypeLike | None) -> Tensor:
+def summable(x: Tensor, dtype: DTypeLike | None) -> Tensor:
     """Return `x` in the dtype asked for; by default integers and truth values as int64."""
     if dtype is not None:
         return x.to(dtype=dtype)
@@ -302,4 +302,4 @@ def cumsum(x: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
     >>> vkml.cumsum(vkml.tensor([1, 2, 3]), 0)
     tensor([1, 3, 6])
     """
-    return apply(CUMSUM, (_summable(x, dtype),), (axis_of(dim, x.ndim),))
+    return apply(CUMSUM, (summable(x, dtype),), (axis_of(dim, x.ndim),))
