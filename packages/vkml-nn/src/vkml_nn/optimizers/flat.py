@@ -163,6 +163,8 @@ class Bucket:
             return (self._values, flat, *self._kept)
         found = self._slices.get((start, stop))
         if found is None:
+            if len(self._slices) > 4 * len(self.places):  # gradients come and go at random
+                self._slices.clear()
             whole = (self._values, self._gradient, *self._kept)
             found = tuple(each[start:stop] for each in whole)
             self._slices[start, stop] = found
