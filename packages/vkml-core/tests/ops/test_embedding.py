@@ -73,6 +73,19 @@ def test_the_fused_gradient_equals_its_decomposition(padding: Any) -> None:
     assert_allclose(fused, composed, rtol=1e-6)
 
 
+@pytest.mark.parametrize("size", [3, 64, 256])
+def test_infinite_gradients_stay_in_the_rows_of_their_indices(size: int) -> None:
+    weight = vkml.zeros(3, size, requires_grad=True)
+
+    vkml.embedding(vkml.tensor([0, 1]), weight).backward(
+        vkml.tensor([[np.inf], [1.0]], dtype="float32").expand(2, size)
+    )
+
+    assert weight.grad is not None
+    expected = np.repeat(np.array([[np.inf], [1], [0]]), size, 1)
+    assert_array_equal(weight.grad.numpy(), expected)
+
+
 @pytest.mark.parametrize("wrong", [-1, 4])
 def test_embedding_names_an_index_outside_the_table(wrong: int) -> None:
     with pytest.raises(

@@ -52,7 +52,8 @@ def embedding_backward(
     size = g.shape[-1]
     ids = np.asarray(indices, np.int64).reshape(-1)
     rows = g.reshape(ids.size, size)
-    if num_embeddings <= FEW_ENTRIES <= 2 * size:
+    # Infinity times the zeros of a one-hot matrix would put NaN into the rows of other indices.
+    if num_embeddings <= FEW_ENTRIES <= 2 * size and np.isfinite(rows).all():
         one_hot = np.zeros((num_embeddings, ids.size), g.dtype)
         one_hot[ids, np.arange(ids.size)] = 1
         dweight: NDArray[Any] = np.matmul(one_hot, rows)
