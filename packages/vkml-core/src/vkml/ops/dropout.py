@@ -34,7 +34,7 @@ def _masked_scale(k: Ops, x: Value, mask: Value, scale: float) -> Value:
 
 MASKED_SCALE = define(
     Operation(
-        name="masked_scale", operands=2, result=lambda x, _mask, _scale: Spec(x.shape, x.dtype),
+        name="masked_scale", operands=2, result=lambda x, _mask, _scale: rules.floating(x),
         gradient=_masked_scale_gradient, decomposition=_masked_scale, cpu=kernels.masked_scale,
         samples=lambda generator: [
             Sample((array(generator, 3, 5), generator.random((3, 5)) < 0.5), (1.25,)),

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from vkml import dtypes
-from vkml.errors import ArgumentError
+from vkml.errors import ArgumentError, DTypeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
-from vkml.ops.definition import Operation, Ops, Promotion, Sample, Value, array, define
+from vkml.ops.definition import Operation, Ops, Promotion, Sample, Spec, Value, array, define
 from vkml.ops.samples import pairs
 from vkml.tensor import Tensor
 
@@ -107,9 +107,17 @@ def _clamp(x: Any, low: float | None, high: float | None, out: Any = None) -> An
     return np.clip(x, low, high, out=out)
 
 
+def _clamped(x: Spec, low: float | None, high: float | None) -> Spec:
+    if dtypes.category(x.dtype) < 2 and (isinstance(low, float) or isinstance(high, float)):
+        raise DTypeError(f"limits {low} and {high} do not fit {x.dtype}; use x.to(vkml.float32).")
+    if x.dtype == rules.BOOL:
+        raise DTypeError("truth values have no limits; convert them with x.to(vkml.int64).")
+    return Spec(x.shape, x.dtype)
+
+
 CLAMP = define(
     Operation(
-        name="clamp", result=rules.same, cpu=_clamp, gradient=_clamp_gradient, writes_out=True,
+        name="clamp", result=_clamped, cpu=_clamp, gradient=_clamp_gradient, writes_out=True,
         samples=lambda generator: [
             Sample((array(generator, 3, 4),), (-1.0, 1.0)),
             Sample((array(generator, 5),), (None, 0.5)),

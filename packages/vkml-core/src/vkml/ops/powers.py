@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from vkml import dtypes
-from vkml.errors import ArgumentError
+from vkml.errors import ArgumentError, DTypeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
 from vkml.ops.arithmetic import applied_into
-from vkml.ops.definition import Operation, Ops, Promotion, Value, define
+from vkml.ops.definition import Operation, Ops, Promotion, Spec, Value, define
 from vkml.ops.samples import pairs, unary
 from vkml.tensor import Tensor
 
@@ -51,9 +51,16 @@ def _power(x: Any, y: Any) -> Any:
     return np.power(x, y)
 
 
+def _no_truth_values(*operands: Any) -> Spec:
+    spec = rules.broadcast(*operands)
+    if spec.dtype == rules.BOOL:
+        raise DTypeError("truth values have no powers; convert them with x.to(vkml.int64).")
+    return spec
+
+
 POW = define(
     Operation(
-        name="pow", operands=2, result=rules.broadcast, cpu=_power, gradient=_pow_gradient,
+        name="pow", operands=2, result=_no_truth_values, cpu=_power, gradient=_pow_gradient,
         samples=pairs(0.5, 2), promotion=Promotion.COMMON, broadcasts=True, tolerance=1e-4,
     )
 )  # fmt: skip
@@ -115,7 +122,7 @@ def _square_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple
 
 SQUARE = define(
     Operation(
-        name="square", result=rules.same, cpu=np.square, gradient=_square_gradient,
+        name="square", result=_no_truth_values, cpu=np.square, gradient=_square_gradient,
         samples=unary(), writes_out=True,
     )
 )  # fmt: skip

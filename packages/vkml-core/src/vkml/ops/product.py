@@ -98,7 +98,7 @@ def _samples(generator: np.random.Generator) -> list[Sample]:
 
 PROD = define(
     Operation(
-        name="prod", result=rules.reduction, gradient=_prod_gradient, decomposition=_prod,
+        name="prod", result=rules.accumulated, gradient=_prod_gradient, decomposition=_prod,
         cpu=kernels.prod, samples=_samples,
     )
 )  # fmt: skip
@@ -149,4 +149,5 @@ def prod(
     >>> vkml.prod(vkml.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
     tensor([ 2., 12.])
     """
-    return apply(PROD, (summable(x, dtype),), (axes_of(dim, x.ndim), keepdim))
+    product = apply(PROD, (summable(x, dtype),), (axes_of(dim, x.ndim), keepdim))
+    return product if dtype is None else product.to(dtype=dtype)

@@ -53,7 +53,7 @@ def _sum_gradient(
 
 SUM = define(
     Operation(
-        name="sum", result=rules.reduction, gradient=_sum_gradient, samples=reductions,
+        name="sum", result=rules.accumulated, gradient=_sum_gradient, samples=reductions,
         cpu=kernels.sum,
     )
 )  # fmt: skip
@@ -81,13 +81,14 @@ def sum(
     >>> vkml.sum(vkml.tensor([[1.0, 2.0], [3.0, 4.0]]), 0)
     tensor([4., 6.])
     """
-    return apply(SUM, (summable(x, dtype),), (axes_of(dim, x.ndim), keepdim))
+    total = apply(SUM, (summable(x, dtype),), (axes_of(dim, x.ndim), keepdim))
+    return total if dtype is None else total.to(dtype=dtype)
 
 
 def summable(x: Tensor, dtype: DTypeLike | None) -> Tensor:
-    """Return `x` in the dtype asked for; by default integers and truth values as int64."""
+    """Return `x` in the dtype asked for, integers and truth values always as int64."""
     if dtype is not None:
-        return x.to(dtype=dtype)
+        x = x.to(dtype=dtype)
     if not x.dtype.is_floating_point and not x.dtype.is_complex:
         return x.to(dtype="int64")
     return x
@@ -271,9 +272,14 @@ def _cumsum_gradient(k: Ops, upstream: Value, _output: Value, _x: Value, axis: i
     return (k.flip(k.cumsum(k.flip(upstream, (axis,)), axis), (axis,)),)
 
 
+def _cumulated(x: Spec, _axis: int) -> Spec:
+    rules.require_wide(x)
+    return Spec(x.shape, x.dtype)
+
+
 CUMSUM = define(
     Operation(
-        name="cumsum", result=rules.same, gradient=_cumsum_gradient, cpu=kernels.cumsum,
+        name="cumsum", result=_cumulated, gradient=_cumsum_gradient, cpu=kernels.cumsum,
         samples=lambda generator: [
             Sample((array(generator, 3, 5),), (1,)),
             Sample((array(generator, 3, 5).T,), (0,)),
@@ -302,4 +308,5 @@ def cumsum(x: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
     >>> vkml.cumsum(vkml.tensor([1, 2, 3]), 0)
     tensor([1, 3, 6])
     """
-    return apply(CUMSUM, (summable(x, dtype),), (axis_of(dim, x.ndim),))
+    total = apply(CUMSUM, (summable(x, dtype),), (axis_of(dim, x.ndim),))
+    return total if dtype is None else total.to(dtype=dtype)

@@ -59,6 +59,19 @@ def reduction(x: Spec, axes: tuple[int, ...], keepdim: bool) -> Spec:
     return Spec(shapes.reduced(x.shape, axes, keepdim), x.dtype)
 
 
+def accumulated(x: Spec, axes: tuple[int, ...], keepdim: bool) -> Spec:
+    """As `reduction`, for sums and products: integers among them are int64, which holds many."""
+    require_wide(x)
+    return Spec(shapes.reduced(x.shape, axes, keepdim), x.dtype)
+
+
+def require_wide(x: Spec) -> None:
+    """Raise for truth values and for integers other than int64."""
+    if x.dtype != INT64 and dtypes.category(x.dtype) < 2:
+        message = f"expected int64 or floating-point numbers, got {x.dtype}; use x.to(vkml.int64)."
+        raise DTypeError(message)
+
+
 def floating(x: Spec, *_options: Any) -> Spec:
     """As `same`, for operations that only floating-point numbers have."""
     require_floating(x)
