@@ -117,7 +117,10 @@ class DeviceHandle(Protocol):
         """Return None where a kernel exists, else one sentence that says why there is none."""
 
     def copy(self, source: Any, destination: Any) -> None:
-        """Write the values of `source`, converted and broadcast, into `destination`."""
+        """Write the values of `source`, converted and broadcast, into `destination`.
+
+        Where the two overlap, `source` counts as it was before.
+        """
 
     def synchronize(self) -> None:
         """Wait until all work is done."""
