@@ -18,7 +18,7 @@ from vkml.tensor import Tensor, wrap
 from vkml.testing.case import Case, Refused, require, require_close, require_equal
 from vkml.testing.samples import LAYOUTS, SEED, repeated, samples_of, tensors_of, with_dtype
 
-_OTHER_DTYPES: Final = ("float64", "float16")
+_OTHER_DTYPES: Final = ("float64", "float16", "int32", "int64", "uint8", "bool")
 _MADE_FOR_ONE_STORAGE: Final = ("as_strided",)
 """The samples' options hold offsets into a storage, which a smaller one does not have."""
 

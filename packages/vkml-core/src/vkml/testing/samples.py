@@ -35,9 +35,16 @@ def _as_array(value: Any) -> Any:
 
 
 def with_dtype(sample: Sample, dtype: np.dtype[Any]) -> Sample:
-    """Return `sample` with its floating-point arrays, and float32 among its options, as `dtype`."""
+    """Return `sample` with its floating-point arrays as `dtype`; integers among them are not 0."""
+
+    def convert(array: Array) -> Array:
+        if dtypes.category(dtype) != 1:
+            return array.astype(dtype)
+        rounded = np.nan_to_num(np.rint(array * 3), posinf=9, neginf=9)
+        return np.where(rounded == 0, 1, np.abs(rounded)).astype(dtype)
+
     operands = tuple(
-        each.astype(dtype) if isinstance(each, np.ndarray) and each.dtype.kind == "f" else each
+        convert(each) if isinstance(each, np.ndarray) and each.dtype.kind == "f" else each
         for each in sample.operands
     )
     return Sample(operands, sample.options)
