@@ -51,7 +51,7 @@ def _slice_view(
 
 
 def _numpy_slice(x: Any, starts: Shape, steps: Shape, sizes: Shape) -> Any:
-    return x[_index(starts, steps, sizes)]
+    return x[(*_index(starts, steps, sizes), ...)]  # "..." keeps rank 0 a view
 
 
 def _index(starts: Shape, steps: Shape, sizes: Shape) -> tuple[slice, ...]:
