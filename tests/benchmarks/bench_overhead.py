@@ -14,6 +14,7 @@ import numpy as np
 from timing import in_turns, pin
 
 OPERATIONS = 1000
+PEERS = ("vkml", "torch")
 GATES = {"forward": 2.9, "recorded": 5.0, "backward": 6.0}
 
 
@@ -68,7 +69,7 @@ def main() -> None:
     print(f"{'':10}{'vkml ns':>10}{'torch ns':>10}{'vkml/numpy':>12}{'bar':>6}{'vkml/torch':>12}")
     for mode, bar in GATES.items():
         best = {
-            peer: min(run[mode] for run in runs if run["peer"] == peer) for peer in ("vkml", "torch")
+            peer: min(run[mode] for run in runs if run["peer"] == peer) for peer in PEERS
         }
         ratio = min(run[mode] / run["numpy"] for run in runs if run["peer"] == "vkml")
         print(

@@ -11,6 +11,7 @@ import json
 from timing import fastest, in_turns, pin
 from workloads import WORKLOADS, Library
 
+PEERS = ("vkml", "torch")
 GATES = {"mlp": 0.9, "cnn": 1.7, "transformer_block": 1.15}
 
 
@@ -33,13 +34,14 @@ def main() -> None:
     parser.add_argument("--worker", nargs=2, metavar=("PEER", "WORKLOAD"))
     options = parser.parse_args()
     if options.worker:
-        print(json.dumps(worker(*options.worker, options.seconds)))
+        peer, workload = options.worker
+        print(json.dumps(worker(peer, workload, options.seconds)))
         return
     print(f"{'':20}{'vkml ms':>10}{'torch ms':>10}{'ratio':>8}{'bar':>6}   first losses")
     for workload in options.workloads:
         runs = in_turns(__file__, [("vkml", workload), ("torch", workload)], options.rounds)
         best = {
-            peer: min(run["ms"] for run in runs if run["peer"] == peer) for peer in ("vkml", "torch")
+            peer: min(run["ms"] for run in runs if run["peer"] == peer) for peer in PEERS
         }
         losses = [run["loss"] for run in runs[:2]]
         bar = f"{GATES[workload]:.2f}" if workload in GATES else ""

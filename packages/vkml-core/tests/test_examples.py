@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import vkml
-import vkml.autograd.backward  # so that the walk below meets modules that are imported lazily
 
 DOORS = ("vkml.nn", "vkml.optim", "vkml.data", "vkml.io")
 """They open other packages, which need not be installed."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.conftest import Forge
+    from conftest import Forge
 
 EXTRA_ZIP64 = struct.pack("<2HQ", 1, 8, 0)
 F4 = "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }"

@@ -17,8 +17,7 @@ import vkml_io
 from vkml_io.format import DTYPE_NAMES
 
 if TYPE_CHECKING:
-    from tests.conftest import Forge
-
+    from conftest import Forge
     from vkml_io.aliases import Array
 
 MANY = settings(max_examples=150, deadline=None, derandomize=True)

@@ -12,8 +12,7 @@ import pytest
 import vkml_io
 
 if TYPE_CHECKING:
-    from tests.conftest import Forge
-
+    from conftest import Forge
     from vkml_io.aliases import Array
 
 

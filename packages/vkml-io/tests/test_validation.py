@@ -14,8 +14,7 @@ from vkml_io.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conftest import Forge
-
+    from conftest import Forge
     from vkml_io.aliases import Array
 
 BOOL = "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from numpy.typing import NDArray
+
 from vkml.backends.interface import DeviceHandle, DeviceInfo, Kernel
 from vkml.backends.registry import backend_names, find_backend
 from vkml.errors import DeviceError, UnsupportedOperationError
@@ -44,6 +46,10 @@ class RawOperations:
         for name in OPERATIONS:
             self._add(name)
         WHEN_DEFINED.append(self._add)
+
+    def upload(self, array: NDArray[Any]) -> Any:
+        """Return an operand with the values of `array`, for rules that compute places in memory."""
+        return self.device.handle.upload(array)
 
     def _add(self, name: str) -> None:
         def first_call(*arguments: Any, **options: Any) -> Any:

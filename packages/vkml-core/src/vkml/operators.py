@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from vkml.autograd.graph import OperatorNode, current_sum, next_sequence
 from vkml.autograd.modes import mode
-from vkml.ops.apply import refresh_view, run_on_main_path
+from vkml.autograd.views import refresh_view
+from vkml.ops.apply import run_on_main_path
 from vkml.ops.definition import OPERATIONS, Keep
 from vkml.ops.functions import FUNCTIONS
 from vkml.tensor import Tensor
@@ -36,6 +37,7 @@ def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
             b = y._operand
             device = x._device
             y_node = y._node
+            y_view = y._view
             if device is not y._device or a.dtype is not b.dtype:
                 return FUNCTIONS[name](x, y)  # type: ignore[no-any-return]
         except AttributeError:
@@ -43,7 +45,7 @@ def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
             if y.__class__ not in _NUMBERS or a.dtype.kind not in _FLOATING:
                 return FUNCTIONS[name](x, y)  # type: ignore[no-any-return]
             b = y = float(y)
-            y_node = None
+            y_node = y_view = None
         try:
             operand = _run(device.kernels[name], a, b)
         except (ValueError, RuntimeError):  # wrong shapes; no kernel, or another thread inside
@@ -54,10 +56,11 @@ def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
         result._version = None
         result._view = None
         x_node = x._node
-        if not mode.enabled:
+        viewed = x._view is not None or y_view is not None
+        if (x_node is None and y_node is None and not viewed) or not mode.enabled:
             result._node = None
             return result
-        if x._view is not None or (b is not y and y._view is not None):
+        if viewed:
             refresh_view(x)
             x_node = x._node
             if b is not y:

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from vkml import dtypes
+from vkml import dtypes, shapes
 from vkml.autograd.graph import Leaf, Node, Version, version_of
 from vkml.autograd.tensor_gradient import GradientMethods
-from vkml.errors import ArgumentError, AutogradError, ShapeError
+from vkml.autograd.views import ViewOf
+from vkml.device import Device, device
+from vkml.errors import ArgumentError, AutogradError, DeviceError, ShapeError
 from vkml.methods import TensorMethods
-
-if TYPE_CHECKING:
-    from vkml.device import Device
-    from vkml.storage import Storage
-    from vkml.tensor_entry import TensorEntry
+from vkml.printing import describe
+from vkml.storage import Storage
+from vkml.tensor_entry import TensorEntry
 
 _new: Final = object.__new__
-
-
-class ViewOf:
-    """The tensor whose memory a view shows, and the version at which the view's node was right."""
-
-    __slots__ = ("base", "version")
-
-    def __init__(self, base: Tensor, version: int) -> None:
-        self.base = base
-        self.version = version
 
 
 class Tensor(GradientMethods, TensorMethods):
@@ -132,17 +122,13 @@ class Tensor(GradientMethods, TensorMethods):
 
     def storage(self) -> Storage:
         """Return the memory that this tensor and its views share."""
-        from vkml.storage import Storage
-
         return Storage(self)
 
     untyped_storage = storage
 
     def is_contiguous(self) -> bool:
         """Return whether the elements lie in C order without gaps."""
-        from vkml.shapes import is_contiguous
-
-        return is_contiguous(self.shape, self._layout().strides)
+        return shapes.is_contiguous(self.shape, self._layout().strides)
 
     def _layout(self) -> Any:
         return self._device.handle.layout(self._placed())
@@ -175,8 +161,6 @@ class Tensor(GradientMethods, TensorMethods):
                 message = "numpy: this tensor requires a gradient; call x.detach().numpy()."
                 raise AutogradError(message)
             if self._device.type != "cpu":
-                from vkml.errors import DeviceError
-
                 message = f"numpy: this tensor lies on {self._device}; call x.cpu().numpy()."
                 raise DeviceError(message)
         return self._download()
@@ -201,8 +185,6 @@ class Tensor(GradientMethods, TensorMethods):
 
     def __vkml_entry__(self) -> TensorEntry:
         """Return how `vkml.save` reads this tensor, whatever its device."""
-        from vkml.tensor_entry import TensorEntry
-
         return TensorEntry(self)
 
     def item(self) -> Any:
@@ -251,8 +233,6 @@ class Tensor(GradientMethods, TensorMethods):
         return self.shape[0]
 
     def __repr__(self) -> str:
-        from vkml.printing import describe
-
         return describe(self)
 
     def __format__(self, spec: str) -> str:
@@ -298,6 +278,7 @@ class Tensor(GradientMethods, TensorMethods):
         self._view = None
         if self._node is not None:
             self._node.device = source._device
+            self._node.dtype = source._operand.dtype
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -342,8 +323,6 @@ def wrap(
 def _rebuilt(
     kind: type[Tensor], values: NDArray[Any], device_name: str, requires_grad: bool
 ) -> Tensor:
-    from vkml.device import device
-
     destination = device(device_name)
     plain = wrap(destination.handle.upload(values), destination)
     return (kind(plain) if kind is not Tensor else plain).requires_grad_(requires_grad)

@@ -16,7 +16,7 @@ from vkml.autograd.modes import (
 )
 
 if TYPE_CHECKING:
-    from vkml.autograd.backward import backward, grad
+    from vkml.autograd.backward_pass import backward, grad
     from vkml.autograd.check import gradcheck, gradgradcheck
     from vkml.autograd.checkpointing import checkpoint
     from vkml.autograd.function import Context, Function
@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 _ABOVE: Final = {
-    "backward": "backward",
-    "grad": "backward",
+    "backward": "backward_pass",
+    "grad": "backward_pass",
     "gradcheck": "check",
     "gradgradcheck": "check",
     "checkpoint": "checkpointing",
@@ -48,10 +48,6 @@ _ABOVE: Final = {
 
 
 def complete() -> None:
-    """Bind the names from above. Called once, when all of vkml is imported.
-
-    Now rather than on first use: an import of ``vkml.autograd.backward`` by anybody would bind the
-    module to the name of the function.
-    """
+    """Bind the names from above. Called once, when all of vkml is imported."""
     for name, module in _ABOVE.items():
         globals()[name] = getattr(importlib.import_module(f"vkml.autograd.{module}"), name)

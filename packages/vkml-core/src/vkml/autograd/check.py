@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vkml.autograd.backward import grad
+from vkml.autograd.backward_pass import grad
 from vkml.autograd.modes import enable_grad, no_grad
 from vkml.errors import ArgumentError, AutogradError, DTypeError
 from vkml.ops.from_data import tensor

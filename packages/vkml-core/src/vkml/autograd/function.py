@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from vkml.autograd.backward_pass import lent
 from vkml.autograd.graph import Node, next_sequence, version_of
 from vkml.autograd.modes import mode, no_grad
+from vkml.autograd.views import refresh_view
 from vkml.errors import AutogradError
 from vkml.ops.definition import Operation, Value, no_samples
-
-if TYPE_CHECKING:
-    from vkml.tensor import Tensor
+from vkml.tensor import Tensor, wrap
 
 
 class Context:
@@ -82,9 +82,6 @@ class Function:
     @classmethod
     def apply(cls, *arguments: Any) -> Any:
         """Return ``forward(context, *arguments)``, recorded with ``backward`` as its gradient."""
-        from vkml.ops.apply import refresh_view
-        from vkml.tensor import Tensor, wrap
-
         context = Context()
         for each in arguments:
             if isinstance(each, Tensor):
@@ -93,7 +90,7 @@ class Function:
         context.needs_input_grad = tuple(node is not None for node in nodes)
         recording = mode.enabled and any(context.needs_input_grad)
         with no_grad():
-            result = cls.forward(context, *arguments)
+            result: Any = cls.forward(context, *arguments)  # Any: users' code may err
         if not isinstance(result, Tensor):
             message = f"{cls.__name__}.forward: expected one tensor, got {type(result).__name__}."
             raise TypeError(message)
@@ -119,9 +116,6 @@ class Function:
 def _function_gradient(
     k: Any, upstream: Value, _output: Value, function: type[Function], context: Context
 ) -> tuple[Value, ...]:
-    from vkml.autograd.backward import lent
-    from vkml.tensor import Tensor, wrap
-
     on_tensors = isinstance(upstream, Tensor)
     incoming = upstream if on_tensors else wrap(upstream, k.device)
     found = function.backward(context, incoming)

@@ -11,6 +11,8 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
+import numpy as np
+
 from vkml.ops.definition import Keep, KeepResult, Operation, Spec
 
 if TYPE_CHECKING:
@@ -56,10 +58,11 @@ def current_sum(versions: Iterable[Versioned]) -> int:
 class Leaf:
     """Where a gradient ends: a tensor that the user marked with ``requires_grad``."""
 
-    __slots__ = ("device", "grad", "hooks")
+    __slots__ = ("device", "dtype", "grad", "hooks")
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, dtype: np.dtype[Any]) -> None:
         self.device = device
+        self.dtype = dtype
         self.grad: Tensor | None = None
         self.hooks: dict[int, Hook] | None = None
 

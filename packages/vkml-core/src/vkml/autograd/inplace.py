@@ -15,10 +15,12 @@ import numpy as np
 from vkml import dtypes
 from vkml.autograd.graph import Leaf, Node, current_sum, next_sequence, version_of
 from vkml.autograd.modes import enable_grad, mode
+from vkml.autograd.views import ViewOf, refresh_view
 from vkml.errors import AutogradError, DTypeError, ShapeError
-from vkml.ops.apply import apply, quiet, refresh_view
+from vkml.ops.apply import apply, quiet
 from vkml.ops.definition import OPERATIONS, Spec
-from vkml.tensor import Tensor, ViewOf, wrap
+from vkml.ops.strided import positions
+from vkml.tensor import Tensor, wrap
 
 
 def is_recorded(target: Tensor, *operands: Any) -> bool:
@@ -132,8 +134,6 @@ def _strides(tensor: Tensor) -> tuple[int, ...]:
 
 def _scattered(base: Tensor, value: Tensor, geometry: tuple[Any, ...]) -> Any:
     """Return the node of: `base`, with the part that a view shows replaced by `value`."""
-    from vkml.ops.strided import positions
-
     shape = value.shape
     where = positions(base.shape, geometry[2], geometry[3], shape, geometry[0], geometry[1])
     covered = np.zeros(base.numel(), np.bool_)

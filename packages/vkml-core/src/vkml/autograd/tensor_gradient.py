@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self, cast
 
 from vkml.autograd.graph import Extras, Hook, Leaf, Node, next_sequence
+from vkml.autograd.views import ViewOf, refresh_view
 from vkml.errors import AutogradError, ShapeError
+from vkml.ops.functions import call
 
 if TYPE_CHECKING:
     from vkml.device import Device
     from vkml.dtypes import DType
-    from vkml.tensor import Tensor, ViewOf
+    from vkml.tensor import Tensor
 
 
 class GradientMethods:
@@ -27,14 +29,17 @@ class GradientMethods:
         @property
         def shape(self) -> tuple[int, ...]:
             """The sizes of the axes."""
+            raise NotImplementedError
 
         @property
         def dtype(self) -> DType:
             """The data type."""
+            raise NotImplementedError
 
         @property
         def device(self) -> Device:
             """The device."""
+            raise NotImplementedError
 
     @property
     def requires_grad(self) -> bool:
@@ -60,7 +65,7 @@ class GradientMethods:
                     f"requires_grad: {dtype} has no gradient; convert with x.to(vkml.float32)."
                 )
                 raise AutogradError(message)
-            self._node = Leaf(self._device)
+            self._node = Leaf(self._device, dtype.dtype)
         elif not requires_grad and self._node is not None:
             if isinstance(self._node, Node):
                 message = "requires_grad: this is the result of an operation; call x.detach()."
@@ -141,8 +146,6 @@ class GradientMethods:
     def _current_node(self) -> Node | Leaf | None:
         """Return where the gradient goes, for a view after the writes to its memory."""
         if self._view is not None:
-            from vkml.ops.apply import refresh_view
-
             refresh_view(cast("Tensor", self))
         return self._node
 
@@ -176,7 +179,4 @@ class GradientMethods:
             The tensor requires no gradient, has many elements and no `gradient`, the graph was
             freed, or a value that is needed was changed in place.
         """
-        from vkml.autograd.backward import backward
-
-        output = cast("Tensor", self)
-        backward(output, gradient, retain_graph=retain_graph, create_graph=create_graph)
+        call("backward", self, gradient, retain_graph=retain_graph, create_graph=create_graph)

@@ -109,7 +109,7 @@ class DeviceHandle(Protocol):
         """Return whether `operand` is contiguous and alone on its storage."""
 
     def kernel(self, name: str) -> Kernel | None:
-        """Return the kernel of an operation; None for a view, or a composite without a fused one."""
+        """Return the kernel of an operation; None for views and for composites not fused here."""
 
     def why_not(
         self, name: str, dtypes: Sequence[np.dtype[Any]], options: Sequence[object]

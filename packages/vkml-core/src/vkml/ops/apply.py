@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vkml import dtypes
 from vkml.autograd.graph import record, version_of
 from vkml.autograd.modes import mode
+from vkml.autograd.views import ViewOf, refresh_view
 from vkml.device import Device
 from vkml.errors import DeviceError, DTypeError, ShapeError
 from vkml.ops.definition import (
@@ -21,7 +23,7 @@ from vkml.ops.definition import (
     Promotion,
     Spec,
 )
-from vkml.tensor import Tensor, ViewOf, wrap
+from vkml.tensor import Tensor, wrap
 
 
 class _Quiet(threading.local):
@@ -139,15 +141,6 @@ def view_of(base: Tensor, operand: Any) -> Tensor:
     return tensor
 
 
-def refresh_view(view: Tensor) -> None:
-    """Derive the node of `view` anew if its memory was written since it was taken."""
-    known = view._view
-    if known is not None and known.version != version_of(view)[0]:
-        from vkml.autograd.inplace import rederive
-
-        rederive(view, known)
-
-
 def common_device(operation: Operation, operands: Sequence[Any]) -> Device:
     """Return the one device that all tensors lie on."""
     device: Device | None = None
@@ -193,8 +186,15 @@ def promoted(operation: Operation, operands: Sequence[Any]) -> list[Any]:
             if dtype is not target and dtype != target:
                 result[index] = apply(OPERATIONS["cast"], (each,), (target,))
         elif each is not None:
-            result[index] = as_number(each, target)
+            number = as_number(each, target)
+            if target.kind == "V":  # NumPy would widen bfloat16 beside a Python number
+                number = _constant(number, target, common_device(operation, operands))
+            result[index] = number
     return result
+
+
+def _constant(number: Any, dtype: np.dtype[Any], device: Device) -> Tensor:
+    return wrap(device.kernels["full"]((), number, dtype), device)
 
 
 def _obvious_dtype(operands: Sequence[Any]) -> np.dtype[Any] | None:
@@ -276,6 +276,10 @@ class TensorOperations:
 
         setattr(self, name, run)
         return run
+
+    def upload(self, array: NDArray[Any]) -> Tensor:
+        """Return a tensor with the values of `array`, for rules that compute places in memory."""
+        return wrap(self.device.handle.upload(array), self.device)
 
     def _without_tensors(self, name: str, arguments: tuple[Any, ...]) -> Tensor:
         return wrap(quiet.run(self.device.kernels[name], *arguments), self.device)

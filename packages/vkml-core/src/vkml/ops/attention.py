@@ -11,7 +11,7 @@ from vkml import shapes
 from vkml.backends.cpu_kernels import attention as kernels
 from vkml.errors import ArgumentError, DTypeError, ShapeError, UnsupportedOperationError
 from vkml.ops import rules
-from vkml.ops.apply import TensorOperations, apply, check, common_device, tensor_operations
+from vkml.ops.apply import apply, check, common_device, tensor_operations
 from vkml.ops.definition import (
     THROUGH_DECOMPOSITION,
     Operation,
@@ -26,15 +26,14 @@ from vkml.ops.definition import (
 from vkml.ops.functions import FUNCTIONS
 from vkml.ops.half import statistics_dtype, through_float32
 from vkml.shapes import Shape
-from vkml.tensor import Tensor, wrap
+from vkml.tensor import Tensor
 
 __all__ = ["scaled_dot_product_attention"]
 
 
 def _causal_mask(k: Any, queries: int, keys: int) -> Value:
     """Return where query i may look at key j: where j is at most i."""
-    operand = k.device.handle.upload(np.tri(queries, keys, dtype=np.bool_))
-    return wrap(operand, k.device) if isinstance(k, TensorOperations) else operand
+    return k.upload(np.tri(queries, keys, dtype=np.bool_))
 
 
 def _swapped(k: Ops, x: Value) -> Value:

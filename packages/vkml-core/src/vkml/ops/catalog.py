@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
+from vkml.autograd import backward_pass
+from vkml.autograd import inplace as rewriting
 from vkml.ops import (
     activation,
     arithmetic,
@@ -107,3 +109,4 @@ for _family in FAMILIES:
 FUNCTIONS.update(inplace.METHODS)
 FUNCTIONS.update(random.METHODS)
 FUNCTIONS.update(item_access.ITEM_ACCESS)
+FUNCTIONS.update(backward=backward_pass.backward, rederive_view=rewriting.rederive)

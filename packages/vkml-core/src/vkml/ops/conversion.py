@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vkml import dtypes
+from vkml.autograd.transfer import transferred
 from vkml.device import Device, DeviceLike, device
 from vkml.dtypes import DType, DTypeLike
 from vkml.errors import ArgumentError
@@ -110,6 +111,4 @@ def _moved(x: Tensor, target: DeviceLike) -> Tensor:
     destination = device(target)
     if destination is x.device:
         return x
-    from vkml.autograd.transfer import transferred
-
     return transferred(x, wrap(destination.handle.upload(x._download()), destination))

@@ -27,8 +27,8 @@ written with other operations through `k`; a backend may have a fused kernel for
 A composite whose `gradient` is `THROUGH_DECOMPOSITION` is differentiated by differentiating its
 decomposition: the natural choice for the backward half of a fused operation.
 
-**Views** compute a new layout on the same memory; a `cpu` kernel that does the same with NumPy's own
-views is optional, and faster.
+**Views** compute a new layout on the same memory; a `cpu` kernel that does the same with NumPy's
+own views is optional, and faster.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ ResultRule: TypeAlias = Callable[..., Spec | tuple[Spec | None, ...]]
 LEFT_TO_KERNEL: Final[set[ResultRule]] = set()
 """Rules that can only fail because shapes do not broadcast, which kernels notice themselves.
 
-They run when a kernel raises ValueError, to say what is wrong, and otherwise only where results have
-to be known without running anything.
+They run when a kernel raises ValueError, to say what is wrong, and otherwise only where results
+have to be known without running anything.
 """
 
 

@@ -18,7 +18,7 @@ from vkml.autograd.inplace import is_recorded, replace
 from vkml.errors import DTypeError, IndexOutOfRangeError, ShapeError
 from vkml.ops.apply import apply, run_into
 from vkml.ops.definition import OPERATIONS, Operation, Ops, Sample, Spec, Value, array, define
-from vkml.ops.from_data import as_tensor, tensor
+from vkml.ops.from_data import as_tensor, from_numpy, tensor
 from vkml.ops.functions import FUNCTIONS
 from vkml.ops.movement import permute, reshape
 from vkml.ops.slicing import SLICE, select
@@ -302,8 +302,6 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 def _flat_places(x: Tensor, parsed: _Index) -> NDArray[np.int64]:
     """Return the place, among the elements of `x` in order, of every element of ``x[index]``."""
-    from vkml.ops.from_data import from_numpy
-
     numbered = from_numpy(np.arange(x.numel(), dtype=np.int64).reshape(x.shape))
     return _picked(_basic(numbered, parsed), parsed).numpy()
 

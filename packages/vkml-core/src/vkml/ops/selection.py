@@ -10,6 +10,7 @@ from vkml import dtypes
 from vkml.errors import DTypeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
+from vkml.ops.creation import full
 from vkml.ops.definition import Operation, Ops, Promotion, Sample, Spec, Value, array, define
 from vkml.tensor import Tensor
 
@@ -86,8 +87,6 @@ def where(condition: Tensor, x: Operand, y: Operand) -> Tensor:
     tensor([0., 2.])
     """
     if not isinstance(x, Tensor) and not isinstance(y, Tensor):
-        from vkml.ops.creation import full
-
         x = full((), x, device=condition.device)
     return apply(WHERE, (condition, x, y))
 

@@ -74,15 +74,7 @@ def _as_strided_gradient(
     where = positions(x_spec.shape, x_strides, x_offset, shape, strides, offset)
     flat = k.reshape(upstream, (math.prod(shape),))
     count = math.prod(x_spec.shape)
-    return (k.reshape(k.index_add_zeros(flat, _uploaded(k, where), count, 0), x_spec.shape),)
-
-
-def _uploaded(k: Any, values: NDArray[np.int64]) -> Value:
-    operand = k.device.handle.upload(values)
-    from vkml.ops.apply import TensorOperations
-    from vkml.tensor import wrap
-
-    return wrap(operand, k.device) if isinstance(k, TensorOperations) else operand
+    return (k.reshape(k.index_add_zeros(flat, k.upload(where), count, 0), x_spec.shape),)
 
 
 def _strided(x: Spec, shape: Shape, strides: Shape, offset: int, *_base: Any) -> Spec:

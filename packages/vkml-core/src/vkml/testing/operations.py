@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from vkml import dtypes
-from vkml.autograd.backward import grad
+from vkml.autograd.backward_pass import grad
 from vkml.device import Device, device
 from vkml.errors import UnsupportedOperationError, VkmlError
 from vkml.ops.apply import apply_all, quiet, run_into
@@ -40,10 +40,11 @@ def operation_cases() -> Iterator[Case]:
             yield Case(f"{name}: repeated operands", functools.partial(_repeated, operation))
         if operation.broadcasts and operation.operands > 1:
             yield Case(f"{name}: numbers", functools.partial(_numbers, operation))
+        if operation.view is not None:
+            yield Case(f"{name}: shares memory", functools.partial(_shares_memory, operation))
         if operation.writes_out:
             yield Case(f"{name}: out=", functools.partial(_out, operation))
-            if operation.view is None:
-                yield Case(f"{name}: out= over an operand", functools.partial(_over, operation))
+            yield Case(f"{name}: out= over an operand", functools.partial(_over, operation))
         if operation.gradient is not None and operation.operands:
             for layout in ("contiguous", "transposed"):
                 check = functools.partial(_gradient, operation, layout)
@@ -152,6 +153,17 @@ def _numbers(operation: Operation, on: Device) -> None:
         except (VkmlError, TypeError, AttributeError):
             continue  # this operand must be a tensor
         _compare(operation, changed, on, tensors_of)
+
+
+def _shares_memory(operation: Operation, on: Device) -> None:
+    """Check that a view lies on the memory of its operand, and shows what is written there."""
+    for sample in samples_of(operation):
+        operands = tensors_of(sample, on)
+        result = evaluate(operation, operands, sample, on)[0]
+        same = result.storage() == operands[0].storage()
+        require(same, f"{operation.name}{sample.options} made a copy.")
+        operands[0].fill_(7)
+        np.testing.assert_array_equal(result._download(), np.full(result.shape, 7))
 
 
 def _out(operation: Operation, on: Device) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from vkml.autograd.graph import Leaf, Node, version_of
 from vkml.autograd.modes import mode
+from vkml.autograd.views import refresh_view
 from vkml.errors import AutogradError, ShapeError
-from vkml.ops.apply import refresh_view, tensor_operations
+from vkml.ops.apply import tensor_operations
 from vkml.ops.definition import THROUGH_DECOMPOSITION, KeepResult, Ops, Spec
 from vkml.tensor import Tensor, wrap
 
@@ -373,6 +374,8 @@ def _accumulate(leaf: Leaf, gradient: Any, taken: set[int]) -> None:
         leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad + gradient
         return
     device = leaf.device
+    if gradient.dtype != leaf.dtype:  # NumPy widened bfloat16 beside a Python number
+        gradient = device.raw.cast(gradient, leaf.dtype)
     if leaf.grad is not None:
         total = leaf.grad
         device.raw.add(total._placed(), gradient, out=total._operand)
