@@ -106,18 +106,7 @@ def test_addition_has_torch_s_dtype(first: str, second: str) -> None:
     assert found.dtype.name == torch_name(expected.dtype)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name,
-            marks=pytest.mark.xfail(reason="NumPy makes bfloat16 with a Python number float32"),
-        )
-        if name == "bfloat16"
-        else name
-        for name in ALL
-    ],
-)
+@pytest.mark.parametrize("name", ALL)
 def test_division_of_anything_is_floating(name: str) -> None:
     expected = torch.ones(2, dtype=getattr(torch, name)) / 2
 

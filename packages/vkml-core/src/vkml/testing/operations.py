@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from vkml import dtypes
-from vkml.autograd.backward_pass import grad
+from vkml.autograd import grad
 from vkml.device import Device, device
 from vkml.errors import UnsupportedOperationError, VkmlError
 from vkml.ops.apply import apply_all, quiet, run_into
