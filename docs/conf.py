@@ -1,6 +1,10 @@
 """Sphinx settings; nox session `docs` builds with warnings as errors."""
 
+import sys
 from importlib import metadata
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # the extensions below
 
 project = "vkML"
 author = "The vkML developers"
@@ -12,9 +16,17 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "record_tables",
+    "completeness",
 ]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
+
+# Docstrings put names between single backticks: links where the name is documented.
+default_role = "py:obj"
+add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -29,3 +41,5 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"vkML {release}"
 html_theme_options = {"show_toc_level": 2}
 html_show_sphinx = False
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]

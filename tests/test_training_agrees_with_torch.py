@@ -143,5 +143,3 @@ def test_200_steps_end_inside_the_spread_of_five_torch_seeds(
     ours = np.mean([final_loss(VKML, seed) for seed in range(5)])  # the mean is less of a dice roll
 
     assert min(theirs) <= ours <= max(theirs)
-
-

@@ -1,6 +1,6 @@
 """The cost of one small operation: a chain of 1000 on 8 elements, beside raw NumPy and torch.
 
-    python tests/benchmarks/bench_overhead.py
+python tests/benchmarks/bench_overhead.py
 """
 
 from __future__ import annotations
@@ -68,9 +68,7 @@ def main() -> None:
     print(f"raw NumPy: {numpy:.0f} ns per operation\n")
     print(f"{'':10}{'vkml ns':>10}{'torch ns':>10}{'vkml/numpy':>12}{'bar':>6}{'vkml/torch':>12}")
     for mode, bar in GATES.items():
-        best = {
-            peer: min(run[mode] for run in runs if run["peer"] == peer) for peer in PEERS
-        }
+        best = {peer: min(run[mode] for run in runs if run["peer"] == peer) for peer in PEERS}
         ratio = min(run[mode] / run["numpy"] for run in runs if run["peer"] == "vkml")
         print(
             f"{mode:10}{best['vkml']:10.0f}{best['torch']:10.0f}{ratio:12.2f}{bar:6.1f}"

@@ -1,6 +1,6 @@
 """Whole training steps beside torch, from the same weights, on one thread.
 
-    python tests/benchmarks/bench_training.py --workloads mlp cnn
+python tests/benchmarks/bench_training.py --workloads mlp cnn
 """
 
 from __future__ import annotations
@@ -40,9 +40,7 @@ def main() -> None:
     print(f"{'':20}{'vkml ms':>10}{'torch ms':>10}{'ratio':>8}{'bar':>6}   first losses")
     for workload in options.workloads:
         runs = in_turns(__file__, [("vkml", workload), ("torch", workload)], options.rounds)
-        best = {
-            peer: min(run["ms"] for run in runs if run["peer"] == peer) for peer in PEERS
-        }
+        best = {peer: min(run["ms"] for run in runs if run["peer"] == peer) for peer in PEERS}
         losses = [run["loss"] for run in runs[:2]]
         bar = f"{GATES[workload]:.2f}" if workload in GATES else ""
         print(

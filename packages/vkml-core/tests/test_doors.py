@@ -42,9 +42,7 @@ def test_an_attribute_behind_a_closed_door_says_what_to_install(door: str) -> No
         """
     )
 
-    assert text == (
-        f"vkml.{door} needs the package vkml-nn. Install it with: pip install vkml-nn"
-    )
+    assert text == (f"vkml.{door} needs the package vkml-nn. Install it with: pip install vkml-nn")
 
 
 @pytest.mark.parametrize("door", ["nn", "nn.functional", "optim", "data"])

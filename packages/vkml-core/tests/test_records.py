@@ -10,7 +10,7 @@ import pytest
 
 import vkml
 from vkml.autograd import gradcheck, gradgradcheck
-from vkml.autograd.backward import _apply_rule
+from vkml.autograd.backward_pass import _apply_rule
 from vkml.autograd.graph import Node
 from vkml.device import Device
 from vkml.ops.apply import apply, apply_all, quiet
