@@ -329,6 +329,7 @@ def run_mypy(session: nox.Session, *paths: str) -> bool:
     """Return whether mypy is content with `paths`, which may be roots of import packages."""
     roots = [f"packages/{name}/src" for name in ALL]
     roots += [
+        "docs",
         "tests/demo",
         "tests/benchmarks",
         *(path for path in paths if path.endswith("/tests")),

@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "record_tables",
     "completeness",
+    "docstring_marks",
 ]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
