@@ -36,7 +36,8 @@ IMPORT_NAMES = {
 
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 PYTEST = ["pytest>=8.3", "hypothesis>=6.100"]
-# The oracle of many tests. PyPI's Linux build brings gigabytes of CUDA along; set
+# The oracle of many tests, required on the interpreters of TORCH_PYTHONS and used on the one that
+# runs nox where pip finds it. PyPI's Linux build brings gigabytes of CUDA along; set
 # PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu to get the CPU build instead.
 TORCH = "torch==2.13.0"
 TORCH_PYTHONS = ["3.11"]
@@ -294,10 +295,21 @@ def digest_of(source: Path) -> str:
 def torch_for(session: nox.Session) -> list[str]:
     """Return the requirement of PyTorch where it is tested, else nothing, and say so."""
     version = version_of(session)
-    if version in TORCH_PYTHONS:
+    current = f"{sys.version_info.major}.{sys.version_info.minor}"
+    if version in TORCH_PYTHONS or (version == current and can_install(session, TORCH)):
         return [TORCH]
     session.warn(f"WITHOUT PyTorch on Python {version}: tests against that oracle are skipped")
     return []
+
+
+def can_install(session: nox.Session, requirement: str) -> bool:
+    """Return whether pip finds `requirement` for the session's interpreter."""
+    command = ["python", "-m", "pip", "install", "--dry-run", "--no-deps", "--quiet", requirement]
+    try:
+        session.run(*command, silent=True)
+    except CommandFailed:
+        return False
+    return True
 
 
 def version_of(session: nox.Session) -> str:

@@ -7,25 +7,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from vkml.ops import rules
 from vkml.ops.apply import apply
-from vkml.ops.definition import Operation, Ops, Promotion, Value, define
-from vkml.ops.samples import unary
+from vkml.ops.definition import Ops, Value
+from vkml.ops.unary import floating_function
 from vkml.tensor import Tensor
 
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "rsqrt", "sqrt"]
 
 _LN2: Final = math.log(2)
 _LN10: Final = math.log(10)
-
-
-def _elementwise(name: str, kernel: Any, gradient: Any, low: float, high: float) -> Operation:
-    return define(
-        Operation(
-            name=name, result=rules.same, cpu=kernel, gradient=gradient, writes_out=True,
-            promotion=Promotion.FLOATING, samples=unary(low, high),
-        )
-    )  # fmt: skip
 
 
 # exp ---------------------------------------------------------------------------------
@@ -35,7 +25,7 @@ def _exp_gradient(k: Ops, upstream: Value, output: Value, _x: Value) -> tuple[Va
     return (k.mul(upstream, output),)
 
 
-EXP = _elementwise("exp", np.exp, _exp_gradient, -5, 5)
+EXP = floating_function("exp", np.exp, _exp_gradient, -5, 5)
 
 
 def exp(x: Tensor) -> Tensor:
@@ -62,7 +52,7 @@ def _exp2_gradient(k: Ops, upstream: Value, output: Value, _x: Value) -> tuple[V
     return (k.mul(upstream, k.mul(output, _LN2)),)
 
 
-EXP2 = _elementwise("exp2", np.exp2, _exp2_gradient, -5, 5)
+EXP2 = floating_function("exp2", np.exp2, _exp2_gradient, -5, 5)
 
 
 def exp2(x: Tensor) -> Tensor:
@@ -84,7 +74,7 @@ def _expm1_gradient(k: Ops, upstream: Value, output: Value, _x: Value) -> tuple[
     return (k.mul(upstream, k.add(output, 1.0)),)
 
 
-EXPM1 = _elementwise("expm1", np.expm1, _expm1_gradient, -3, 3)
+EXPM1 = floating_function("expm1", np.expm1, _expm1_gradient, -3, 3)
 
 
 def expm1(x: Tensor) -> Tensor:
@@ -106,7 +96,7 @@ def _log_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Va
     return (k.div(upstream, x),)
 
 
-LOG = _elementwise("log", np.log, _log_gradient, 0.1, 5)
+LOG = floating_function("log", np.log, _log_gradient, 0.1, 5)
 
 
 def log(x: Tensor) -> Tensor:
@@ -128,7 +118,7 @@ def _log1p_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[
     return (k.div(upstream, k.add(x, 1.0)),)
 
 
-LOG1P = _elementwise("log1p", np.log1p, _log1p_gradient, -0.5, 5)
+LOG1P = floating_function("log1p", np.log1p, _log1p_gradient, -0.5, 5)
 
 
 def log1p(x: Tensor) -> Tensor:
@@ -150,7 +140,7 @@ def _log2_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[V
     return (k.div(upstream, k.mul(x, _LN2)),)
 
 
-LOG2 = _elementwise("log2", np.log2, _log2_gradient, 0.1, 5)
+LOG2 = floating_function("log2", np.log2, _log2_gradient, 0.1, 5)
 
 
 def log2(x: Tensor) -> Tensor:
@@ -169,7 +159,7 @@ def _log10_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[
     return (k.div(upstream, k.mul(x, _LN10)),)
 
 
-LOG10 = _elementwise("log10", np.log10, _log10_gradient, 0.1, 5)
+LOG10 = floating_function("log10", np.log10, _log10_gradient, 0.1, 5)
 
 
 def log10(x: Tensor) -> Tensor:
@@ -191,7 +181,7 @@ def _sqrt_gradient(k: Ops, upstream: Value, output: Value, _x: Value) -> tuple[V
     return (k.div(upstream, k.mul(output, 2.0)),)
 
 
-SQRT = _elementwise("sqrt", np.sqrt, _sqrt_gradient, 0.1, 5)
+SQRT = floating_function("sqrt", np.sqrt, _sqrt_gradient, 0.1, 5)
 
 
 def sqrt(x: Tensor) -> Tensor:
@@ -219,7 +209,7 @@ def _rsqrt(x: Any, out: Any = None) -> Any:
     return np.reciprocal(root, out=out)
 
 
-RSQRT = _elementwise("rsqrt", _rsqrt, _rsqrt_gradient, 0.1, 5)
+RSQRT = floating_function("rsqrt", _rsqrt, _rsqrt_gradient, 0.1, 5)
 
 
 def rsqrt(x: Tensor) -> Tensor:

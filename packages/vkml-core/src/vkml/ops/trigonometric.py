@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from vkml.ops import rules
 from vkml.ops.apply import apply
-from vkml.ops.definition import Operation, Ops, Promotion, Value, define
-from vkml.ops.samples import unary
+from vkml.ops.definition import Ops, Value
+from vkml.ops.unary import floating_function
 from vkml.tensor import Tensor
 
 __all__ = ["acos", "asin", "atan", "cos", "cosh", "sin", "sinh", "tan", "tanh"]
-
-
-def _elementwise(name: str, kernel: Any, gradient: Any, low: float, high: float) -> Operation:
-    return define(
-        Operation(
-            name=name, result=rules.same, cpu=kernel, gradient=gradient, writes_out=True,
-            promotion=Promotion.FLOATING, samples=unary(low, high),
-        )
-    )  # fmt: skip
 
 
 # sin ---------------------------------------------------------------------------------
@@ -31,7 +19,7 @@ def _sin_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Va
     return (k.mul(upstream, k.cos(x)),)
 
 
-SIN = _elementwise("sin", np.sin, _sin_gradient, -10, 10)
+SIN = floating_function("sin", np.sin, _sin_gradient, -10, 10)
 
 
 def sin(x: Tensor) -> Tensor:
@@ -53,7 +41,7 @@ def _cos_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[Va
     return (k.neg(k.mul(upstream, k.sin(x))),)
 
 
-COS = _elementwise("cos", np.cos, _cos_gradient, -10, 10)
+COS = floating_function("cos", np.cos, _cos_gradient, -10, 10)
 
 
 def cos(x: Tensor) -> Tensor:
@@ -75,7 +63,7 @@ def _tan_gradient(k: Ops, upstream: Value, output: Value, _x: Value) -> tuple[Va
     return (k.mul(upstream, k.add(k.mul(output, output), 1.0)),)
 
 
-TAN = _elementwise("tan", np.tan, _tan_gradient, -1.4, 1.4)
+TAN = floating_function("tan", np.tan, _tan_gradient, -1.4, 1.4)
 
 
 def tan(x: Tensor) -> Tensor:
@@ -97,7 +85,7 @@ def _asin_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[V
     return (k.mul(upstream, k.rsqrt(k.add(k.neg(k.mul(x, x)), 1.0))),)
 
 
-ASIN = _elementwise("asin", np.arcsin, _asin_gradient, -0.9, 0.9)
+ASIN = floating_function("asin", np.arcsin, _asin_gradient, -0.9, 0.9)
 
 
 def asin(x: Tensor) -> Tensor:
@@ -116,7 +104,7 @@ def _acos_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[V
     return (k.neg(k.mul(upstream, k.rsqrt(k.add(k.neg(k.mul(x, x)), 1.0)))),)
 
 
-ACOS = _elementwise("acos", np.arccos, _acos_gradient, -0.9, 0.9)
+ACOS = floating_function("acos", np.arccos, _acos_gradient, -0.9, 0.9)
 
 
 def acos(x: Tensor) -> Tensor:
@@ -135,7 +123,7 @@ def _atan_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[V
     return (k.div(upstream, k.add(k.mul(x, x), 1.0)),)
 
 
-ATAN = _elementwise("atan", np.arctan, _atan_gradient, -5, 5)
+ATAN = floating_function("atan", np.arctan, _atan_gradient, -5, 5)
 
 
 def atan(x: Tensor) -> Tensor:
@@ -157,7 +145,7 @@ def _sinh_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[V
     return (k.mul(upstream, k.cosh(x)),)
 
 
-SINH = _elementwise("sinh", np.sinh, _sinh_gradient, -3, 3)
+SINH = floating_function("sinh", np.sinh, _sinh_gradient, -3, 3)
 
 
 def sinh(x: Tensor) -> Tensor:
@@ -176,7 +164,7 @@ def _cosh_gradient(k: Ops, upstream: Value, _output: Value, x: Value) -> tuple[V
     return (k.mul(upstream, k.sinh(x)),)
 
 
-COSH = _elementwise("cosh", np.cosh, _cosh_gradient, -3, 3)
+COSH = floating_function("cosh", np.cosh, _cosh_gradient, -3, 3)
 
 
 def cosh(x: Tensor) -> Tensor:
@@ -198,7 +186,7 @@ def _tanh_gradient(k: Ops, upstream: Value, output: Value, _x: Value) -> tuple[V
     return (k.mul(upstream, k.add(k.neg(k.mul(output, output)), 1.0)),)
 
 
-TANH = _elementwise("tanh", np.tanh, _tanh_gradient, -5, 5)
+TANH = floating_function("tanh", np.tanh, _tanh_gradient, -5, 5)
 
 
 def tanh(x: Tensor) -> Tensor:
