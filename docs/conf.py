@@ -27,6 +27,7 @@ exclude_patterns = ["_build"]
 # Docstrings put names between single backticks: links where the name is documented.
 default_role = "py:obj"
 add_module_names = False
+add_function_parentheses = False
 toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
@@ -40,7 +41,7 @@ napoleon_use_ivar = True  # attributes of dataclasses are members already
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"vkML {release}"
-html_theme_options = {"show_toc_level": 2}
+html_theme_options = {"show_toc_level": 2, "header_links_before_dropdown": 4}
 html_show_sphinx = False
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]

@@ -1,7 +1,8 @@
 """Sphinx extension: what docstrings leave to the reader's good sense, marked up for docutils.
 
 The star of a shape such as (N, C, *) is a star and no emphasis, and `.shape` between backticks
-is an attribute of anything and no link.
+is an attribute of anything and no link. What Python itself writes on a field of a named tuple is no
+description.
 """
 
 import re
@@ -31,6 +32,8 @@ def mark(
     _app: Application, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]
 ) -> None:  # Any: Sphinx passes objects and options of all kinds
     """Write a backslash before each star of a shape, and attributes as code."""
+    if lines and lines[0].startswith("Alias for field number"):
+        lines.clear()
     lines[:] = [
         ATTRIBUTE.sub(r"``\1``", STAR.sub(lambda found: found[1] or r"\*", line)) for line in lines
     ]

@@ -28,7 +28,7 @@ from record_facts import (
 from vkml.ops.catalog import FAMILIES, FAMILIES_FOR_LIBRARIES
 from vkml.ops.definition import OPERATIONS
 
-LONGEST_TITLE = 48  # characters that fit into one line of the sidebar, roughly
+LONGEST_TITLE = 40  # characters that fit into one line of the sidebar, roughly
 
 
 class Application(Protocol):
@@ -103,7 +103,7 @@ def overview(families: tuple[ModuleType, ...]) -> str:
         "| function | family | kind | gradient | CPU | Vulkan |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
     for family in families:
-        link = f"[{title(family)}]({short(family)}.md)"
+        link = f"[{short(family)}]({short(family)}.md)"
         for name in family.__all__:
             path = f"vkml.{name}" if family in FAMILIES else f"{family.__name__}.{name}"
             cells = [f"{{py:func}}`~{path}`", link, *summary(family, name), VULKAN]
@@ -119,7 +119,8 @@ def summary(family: ModuleType, name: str) -> list[str]:
     if not records:
         return ["composed", gradient, "of others" if called_by(family, name) else "no kernel"]
     kinds, kernels = (dict.fromkeys(map(fact, records)) for fact in (kind, cpu_kernel))
-    return [", ".join(kinds), gradient, ", ".join(kernels).replace("``", "`")]
+    places = (kernel.rpartition(" in ")[2].replace("``", "`") for kernel in kernels)
+    return [", ".join(kinds), gradient, ", ".join(places)]
 
 
 def title(family: ModuleType) -> str:
