@@ -100,6 +100,10 @@ def overview(families: tuple[ModuleType, ...]) -> str:
         "needs a kernel on every device. A *composite* is written with others, and may have a "
         "fused kernel besides. A *view* shows the same memory in another layout. A function "
         "without a record is *composed* from others, and differentiated through them.", "",
+        "Under each function stands where its kernel, gradient rule and tests are. The generated "
+        "tests take the samples of the record: the result has the shape and dtype that the rule "
+        "says, first and second derivatives are those of central differences, a fused kernel "
+        "equals the decomposition, and every backend agrees with the CPU.", "",
         "| function | family | kind | gradient | CPU | Vulkan |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
     for family in families:
