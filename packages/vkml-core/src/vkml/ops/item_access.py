@@ -14,8 +14,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vkml import dtypes
 from vkml.autograd.inplace import is_recorded, replace
-from vkml.errors import DTypeError, IndexOutOfRangeError, ShapeError
+from vkml.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
 from vkml.ops.apply import apply, run_into
 from vkml.ops.definition import OPERATIONS, Operation, Ops, Sample, Spec, Value, array, define
 from vkml.ops.from_data import as_tensor, from_numpy, tensor
@@ -26,6 +27,8 @@ from vkml.shapes import Shape, broadcasts_to, contiguous_strides
 from vkml.tensor import Tensor
 
 __all__: list[str] = []
+
+_TRUTH_VALUES: Final = (np.dtype(np.bool_), dtypes.bool_)
 
 
 # put -------------------------------------------------------------------------------------
@@ -118,14 +121,19 @@ def _take_apart(items: list[Any], full_shape: Shape) -> _Index:
             shape.append(1)
             groups.append(False)
             continue
-        size = full_shape[axis]
+        size = full_shape[axis] if axis < len(full_shape) else 0
         if isinstance(item, slice):
-            start, stop, step = item.indices(size)
+            start, stop, step = _limits(item, size)
             count = len(range(start, stop, step))
             part = (start, step, count)
             shape.append(count)
             groups.append(False)
-        elif isinstance(item, np.ndarray):
+        elif _is_mask(item) and not item.ndim:  # one truth value: a new axis
+            arrays[len(shape)] = np.zeros(int(item), np.int64)
+            shape.append(1)
+            groups.append(True)
+            continue
+        elif isinstance(item, np.ndarray) and item.ndim:
             picked = _mask_places(item, full_shape, axis) if _is_mask(item) else [item]
             for each in picked:
                 arrays[len(shape)] = _checked(each, full_shape[axis], axis)
@@ -148,9 +156,9 @@ def _take_apart(items: list[Any], full_shape: Shape) -> _Index:
 
 
 def _is_array(item: Any) -> bool:
-    if isinstance(item, Tensor):
-        return not (item.ndim == 0 and item.dtype.name != "bool")
-    return isinstance(item, (list, np.ndarray, bool, np.bool_))
+    if isinstance(item, (Tensor, np.ndarray)):
+        return not (item.ndim == 0 and item.dtype not in _TRUTH_VALUES)
+    return isinstance(item, (list, bool, np.bool_))
 
 
 def _is_mask(item: Any) -> bool:
@@ -158,13 +166,33 @@ def _is_mask(item: Any) -> bool:
 
 
 def _as_array(item: Any) -> NDArray[Any]:
-    found = item.numpy(force=True) if isinstance(item, Tensor) else np.asarray(item)
+    if isinstance(item, Tensor):
+        found = item.numpy(force=True)
+    else:
+        try:
+            found = np.asarray(item)
+        except ValueError as error:
+            raise ShapeError(f"a list that indexes a tensor has gaps: {error}") from None
     if found.size == 0 and not isinstance(item, (Tensor, np.ndarray)):
         found = found.astype(np.int64)
     if found.dtype.kind not in "biu":
         message = f"an index holds integers or truth values, not {found.dtype}; use x.long()."
         raise DTypeError(message)
     return found
+
+
+def _limits(item: slice, size: int) -> tuple[int, int, int]:
+    try:
+        return item.indices(size)
+    except (TypeError, ValueError) as error:
+        given = ":".join("" if each is None else repr(each) for each in _parts(item))
+        message = f"the slice {given} cannot index a tensor: {error}."
+        kind = ArgumentError if isinstance(error, ValueError) else DTypeError
+        raise kind(message) from None
+
+
+def _parts(item: slice) -> tuple[Any, ...]:
+    return (item.start, item.stop) if item.step is None else (item.start, item.stop, item.step)
 
 
 def _mask_places(mask: NDArray[Any], full_shape: Shape, axis: int) -> Sequence[NDArray[np.int64]]:
@@ -179,8 +207,8 @@ def _checked(places: NDArray[Any], size: int, axis: int) -> NDArray[np.int64]:
     wrong = (places < -size) | (places >= size)
     if wrong.any():
         raise _outside(int(places[wrong].flat[0]), size, axis)
-    result: NDArray[np.int64] = np.where(places < 0, places + size, places).astype(np.int64)
-    return result
+    wide = places.astype(np.int64)  # int8 may not hold the size
+    return np.where(wide < 0, wide + size, wide)
 
 
 def _position(item: Any, size: int, axis: int) -> int:
@@ -282,10 +310,11 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     """
     parsed = _parse(index, x)
     if not parsed.arrays:
-        FUNCTIONS["copy_"](_basic(x, parsed), value)
+        part = _basic(x, parsed)
+        FUNCTIONS["copy_"](part, _source(value, x, part.ndim))
         return
     places = _flat_places(x, parsed)
-    source = as_tensor(value, dtype=x.dtype, device=x.device)
+    source = _source(value, x, places.ndim).to(dtype=x.dtype, device=x.device)
     if not broadcasts_to(source.shape, places.shape):
         message = (
             f"setitem: a value of shape {source.shape} does not broadcast to the part "
@@ -298,6 +327,15 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         replace("setitem", x, lambda: apply(PUT, (x, *operands)))
     else:
         run_into(PUT, (x, *operands), (), x)
+
+
+def _source(value: Any, x: Tensor, rank: int) -> Tensor:
+    """Return `value` as a tensor, without the axes of size 1 in front that a part lacks."""
+    source = value if isinstance(value, Tensor) else as_tensor(value, dtype=x.dtype)
+    extra = source.ndim - rank
+    if extra > 0 and all(size == 1 for size in source.shape[:extra]):
+        return reshape(source, source.shape[extra:])
+    return source
 
 
 def _flat_places(x: Tensor, parsed: _Index) -> NDArray[np.int64]:
