@@ -85,7 +85,7 @@ def table(family: ModuleType, name: str) -> list[str]:
         called = ", ".join(f":py:func:`~vkml.{each}`" for each in called_by(family, name))
         rows[0].append("no operation of its own")
         rows.append(["composed from", called or "the device's memory, without a kernel"])
-    rows.append(["test functions", str(count_tests(family, name)), *[""] * (len(records) - 1)])
+    rows.append(["tests that name it", str(count_tests(family, name)), *[""] * (len(records) - 1)])
     lines = [".. list-table::", "   :header-rows: 1", "   :class: implementation", ""]
     for row in rows:
         lines += [f"   {'*' if not n else ' '} - {cell}" for n, cell in enumerate(row)]
