@@ -162,3 +162,19 @@ def test_cumsum_of_integers_is_int64() -> None:
 
     assert result.dtype is vkml.int64
     assert result.tolist() == [1, 2, 3]
+
+
+def test_sums_of_long_columns_keep_their_digits() -> None:
+    values = np.full((1_000_000, 3), 0.1, np.float32)
+
+    result = vkml.sum(vkml.tensor(values), 0).numpy()
+
+    assert_allclose(result, values.sum(0, dtype=np.float64), rtol=3e-6)
+
+
+def test_a_long_running_sum_keeps_its_digits() -> None:
+    values = np.full(1_000_000, 0.1, np.float32)
+
+    result = vkml.cumsum(vkml.tensor(values), 0).numpy()
+
+    assert_allclose(result, values.cumsum(dtype=np.float64), rtol=1e-7)

@@ -121,3 +121,19 @@ def test_squares_that_float16_cannot_hold_do_not_overflow(name: str) -> None:
 
     assert result.dtype is vkml.float16
     assert_allclose(result.item(), getattr(vkml, name)(vkml.tensor(x)).item(), rtol=1e-3)
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_a_variance_far_from_zero_keeps_its_digits(axis: int | None) -> None:
+    values = np.random.default_rng(0).normal(1e4, 1, (5000, 300)).astype(np.float32)
+
+    result = vkml.var(vkml.tensor(values), axis).numpy()
+
+    assert_allclose(result, values.astype(np.float64).var(axis, ddof=1), rtol=1e-6)
+
+
+def test_the_variance_of_equal_numbers_is_0_and_never_less() -> None:
+    x = vkml.full((3001, 7), 0.1)
+
+    assert (vkml.var(x, 0) >= 0).all()
+    assert not vkml.isnan(vkml.std(x, 0)).any()

@@ -21,8 +21,17 @@ if TYPE_CHECKING:
 PIECE = 1024
 LONGEST_ROW = 4096
 
+# The same of columns: measured, pieces of 256 rows lose no time and few digits.
+COLUMN_PIECE = 256
+
 # Below this many elements one NumPy reduction is faster than the way to BLAS.
 SMALL = 1024
+
+# What running sums are made in.
+WIDER: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(np.float32): np.dtype(np.float64),
+    np.dtype(np.complex64): np.dtype(np.complex128),
+}
 
 
 def _kept_shape(shape: tuple[int, ...], dims: tuple[int, ...], keepdim: bool) -> tuple[int, ...]:
@@ -81,14 +90,16 @@ def _row_sums(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _column_sums(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return the sum of each column, in pieces of `LONGEST_ROW` rows."""
-    pieces = [
-        np.matmul(
-            ones(min(LONGEST_ROW, len(rows) - start), rows.dtype), rows[start : start + LONGEST_ROW]
-        )
-        for start in range(0, len(rows), LONGEST_ROW)
-    ]
-    total: NDArray[Any] = pieces[0] if len(pieces) == 1 else np.sum(pieces, axis=0)
+    """Return the sum of each column: of pieces of `COLUMN_PIECE` rows, then of their sums."""
+    count, size = rows.shape
+    if count <= COLUMN_PIECE:
+        sums: NDArray[Any] = np.matmul(ones(count, rows.dtype), rows)
+        return sums
+    whole = count - count % COLUMN_PIECE
+    pieces = rows[:whole].reshape(-1, COLUMN_PIECE, size)
+    total = _column_sums(np.matmul(ones(COLUMN_PIECE, rows.dtype), pieces))
+    if whole < count:
+        total += np.matmul(ones(count - whole, rows.dtype), rows[whole:])
     return total
 
 
@@ -107,14 +118,18 @@ def mean(x: NDArray[Any], dims: tuple[int, ...], keepdim: bool) -> NDArray[Any]:
 def var(x: NDArray[Any], dims: tuple[int, ...], correction: float, keepdim: bool) -> NDArray[Any]:
     """Return the variance over `dims`, with a divisor of count - correction.
 
-    Two passes: the squares are those of the centred values, so a large mean does not cancel.
+    Two passes: the squares are those of the centred values, so a large mean does not cancel. What
+    the mean was rounded by is found again as the mean of the centred values.
     """
     centred = np.asarray(np.subtract(x, mean(x, dims, True), order="C"))
+    count = _count(x.shape, dims)
+    drift = sum(centred, dims, keepdim)
     if dims == (x.ndim - 1,):
         squares = np.vecdot(centred, centred).reshape(_kept_shape(x.shape, dims, keepdim))
     else:
         squares = sum(np.asarray(np.square(centred, out=centred)), dims, keepdim)
-    divisor = max(0.0, _count(x.shape, dims) - correction)
+    squares = np.maximum(squares - drift * (drift / drift.dtype.type(count)), 0)
+    divisor = max(0.0, count - correction)
     return np.asarray(np.divide(squares, squares.dtype.type(divisor)))
 
 
@@ -188,8 +203,11 @@ def all(x: NDArray[Any], dims: tuple[int, ...], keepdim: bool) -> NDArray[np.boo
 
 @through_float32()
 def cumsum(x: NDArray[Any], dim: int) -> NDArray[Any]:
-    """Return the running sum along `dim`; booleans and integers sum to int64."""
-    dtype = np.int64 if x.dtype.kind in "bui" else x.dtype
+    """Return the running sum along `dim`; booleans and integers sum to int64.
+
+    One element after the other is added, without pairs: in float64, or digits would be lost.
+    """
+    dtype: np.dtype[Any] = np.dtype(np.int64) if x.dtype.kind in "bui" else x.dtype
     if np.ndim(x) == 0:
         return np.array(x, dtype)
-    return np.cumsum(x, axis=dim, dtype=dtype)
+    return np.cumsum(x, axis=dim, dtype=WIDER.get(dtype, dtype), out=np.empty(x.shape, dtype))
