@@ -161,3 +161,45 @@ def test_a_returned_tensor_is_not_taken_for_the_gradient() -> None:
         ByFactor.apply(x).backward()
 
     assert (x.grad.tolist(), factor.tolist()) == ([10], [5])
+
+
+class TimesItsExponential(Function):
+    """x * exp(x), whose backward uses the saved output."""
+
+    @staticmethod
+    def forward(context: Any, x: vkml.Tensor) -> vkml.Tensor:
+        output = x * x.exp()
+        context.save_for_backward(x, output)
+        return output
+
+    @staticmethod
+    def backward(context: Any, upstream: vkml.Tensor) -> vkml.Tensor:
+        x, output = context.saved_tensors
+        return upstream * (x.exp() + output)
+
+
+def test_second_derivatives_go_through_a_saved_output() -> None:
+    x = vkml.tensor([0.5, -1.0], dtype="float64", requires_grad=True)
+
+    assert gradgradcheck(TimesItsExponential.apply, (x,))
+
+
+class Reducing(Function):
+    """Doubles, and returns a gradient of a wrong shape."""
+
+    @staticmethod
+    def forward(_context: Any, x: vkml.Tensor) -> vkml.Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(_context: Any, upstream: vkml.Tensor) -> vkml.Tensor:
+        return upstream.sum()
+
+
+def test_a_gradient_of_another_shape_is_refused() -> None:
+    x = vkml.ones(2, requires_grad=True)
+
+    with pytest.raises(vkml.ShapeError, match=r"gradient 0 has shape \(\).*\(2,\)"):
+        Reducing.apply(x).sum().backward()
+
+    assert x.grad is None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+import weakref
+from typing import TYPE_CHECKING, Any, Final
 
 from vkml.autograd.backward_pass import lent
 from vkml.autograd.graph import Node, next_sequence, version_of
 from vkml.autograd.modes import mode, no_grad
 from vkml.autograd.views import refresh_view
-from vkml.errors import AutogradError
-from vkml.ops.definition import Operation, Value, no_samples
+from vkml.errors import AutogradError, ShapeError
+from vkml.ops.definition import Operation, Spec, Value, no_samples
 from vkml.tensor import Tensor, wrap
 
 
@@ -21,6 +22,9 @@ class Context:
 
     def __init__(self) -> None:
         self._saved: tuple[tuple[Any, Any, int], ...] = ()
+        self._specs: tuple[Spec | None, ...] = ()
+        self._output: Tensor | None = None
+        self._node: weakref.ref[Node] | None = None
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors; changing one in place before the backward pass is then an error."""
@@ -36,10 +40,18 @@ class Context:
             if version is not None and version[0] != number:
                 message = "backward: a tensor kept by save_for_backward was changed in place since."
                 raise AutogradError(message)
-        return tuple(tensor for tensor, _, _ in self._saved)
+        return tuple(self._with_history(tensor) for tensor, _, _ in self._saved)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
+    def _with_history(self, tensor: Any) -> Any:
+        """Return a saved tensor; the output, saved before it had a node, gets its node here."""
+        node = self._node() if self._node is not None else None
+        if node is None or tensor is None or tensor is not self._output:
+            return tensor
+        return wrap(tensor._operand, tensor._device, node, tensor._version)
+
+    if TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"the context holds no {name!r}; forward did not set it.")
@@ -87,6 +99,10 @@ class Function:
             if isinstance(each, Tensor):
                 refresh_view(each)
         nodes = tuple(each._node if isinstance(each, Tensor) else None for each in arguments)
+        context._specs = tuple(
+            Spec(each._operand.shape, each._operand.dtype) if isinstance(each, Tensor) else None
+            for each in arguments
+        )
         context.needs_input_grad = tuple(node is not None for node in nodes)
         recording = mode.enabled and any(context.needs_input_grad)
         with no_grad():
@@ -110,6 +126,8 @@ class Function:
         node.shapes = None
         node.extras = None
         node.sequence = next_sequence()
+        context._output = result
+        context._node = weakref.ref(node)  # weak: the node holds the context
         return wrap(result._operand, result._device, node, result._version)
 
 
@@ -126,9 +144,23 @@ def _function_gradient(
             f"{len(context.needs_input_grad)} arguments of forward; give None where there is none."
         )
         raise AutogradError(message)
+    for position, (gradient, spec) in enumerate(zip(gradients, context._specs, strict=True)):
+        if gradient is not None and spec is not None:
+            _check_gradient(f"{function.__name__}.backward: gradient {position}", gradient, spec)
     if on_tensors:
         return gradients
     return tuple(None if each is None else lent(each) for each in gradients)
+
+
+def _check_gradient(which: str, gradient: Any, spec: Spec) -> None:
+    if not isinstance(gradient, Tensor):
+        message = (
+            f"{which} is {type(gradient).__name__}; return tensors, or None where there is none."
+        )
+        raise AutogradError(message)
+    if gradient.shape != spec.shape:
+        message = f"{which} has shape {gradient.shape}, the argument of forward {spec.shape}."
+        raise ShapeError(message)
 
 
 _FUNCTION: Final = Operation(

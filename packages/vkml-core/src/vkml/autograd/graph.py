@@ -85,6 +85,7 @@ class Node:
     """One recorded operation."""
 
     __slots__ = (
+        "__weakref__",
         "device",
         "edges",
         "extras",

@@ -99,11 +99,11 @@ GradientRule: TypeAlias = Callable[..., tuple[Value | None, ...]]
 ResultRule: TypeAlias = Callable[..., Spec | tuple[Spec | None, ...]]
 
 
-LEFT_TO_KERNEL: Final[set[ResultRule]] = set()
-"""Rules that can only fail because shapes do not broadcast, which kernels notice themselves.
+CHECKED_ELSEWHERE: Final[set[ResultRule]] = set()
+"""Rules that need not run before every kernel, because somebody else notices what they would.
 
-They run when a kernel raises ValueError, to say what is wrong, and otherwise only where results
-have to be known without running anything.
+Either they only fail where shapes do not broadcast, which kernels notice (the rule then runs after a
+ValueError, to say what is wrong), or the public function has checked the options already.
 """
 
 
@@ -199,8 +199,7 @@ class Operation:
     def __post_init__(self) -> None:
         object.__setattr__(self, "takes_sequence", self.operands == Arity.SEQUENCE)
         object.__setattr__(self, "is_plain_binary", self.operands == 2)
-        left_to_others = self.view is not None or self.result in LEFT_TO_KERNEL
-        object.__setattr__(self, "checks_first", not left_to_others)
+        object.__setattr__(self, "checks_first", self.result not in CHECKED_ELSEWHERE)
         if not callable(self.gradient):
             return
         parameters = list(inspect.signature(self.gradient).parameters)

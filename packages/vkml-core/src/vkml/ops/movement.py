@@ -86,6 +86,7 @@ def _reshape_gradient(
     return (k.reshape(upstream, x_spec.shape),)
 
 
+@rules.checked_elsewhere
 def _reshaped(x: Spec, shape: Shape) -> Spec:
     return Spec(shapes.complete(shape, math.prod(x.shape)), x.dtype)
 
@@ -227,7 +228,7 @@ def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     >>> vkml.squeeze(vkml.zeros(1, 3, 1)).shape
     (3,)
     """
-    axes = axes_of(dim, x.ndim)
+    axes = () if dim == () else axes_of(dim, x.ndim)
     return reshape(x, tuple(n for axis, n in enumerate(x.shape) if n != 1 or axis not in axes))
 
 
@@ -254,6 +255,7 @@ def _permute_gradient(
     return (k.permute(upstream, inverse),)
 
 
+@rules.checked_elsewhere
 def _permuted(x: Spec, axes: tuple[int, ...]) -> Spec:
     return Spec(tuple(x.shape[axis] for axis in axes), x.dtype)
 

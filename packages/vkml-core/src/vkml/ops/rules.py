@@ -8,7 +8,7 @@ import numpy as np
 
 from vkml import dtypes, shapes
 from vkml.errors import DTypeError
-from vkml.ops.definition import LEFT_TO_KERNEL, ResultRule, Spec
+from vkml.ops.definition import CHECKED_ELSEWHERE, ResultRule, Spec
 
 Rule = TypeVar("Rule", bound=ResultRule)
 
@@ -16,32 +16,32 @@ BOOL: Final = np.dtype(np.bool_)
 INT64: Final = np.dtype(np.int64)
 
 
-def left_to_kernel(rule: Rule) -> Rule:
-    """Mark a rule that can only fail because shapes do not broadcast: kernels notice that."""
-    LEFT_TO_KERNEL.add(rule)
+def checked_elsewhere(rule: Rule) -> Rule:
+    """Mark a rule that need not run before every kernel; see `CHECKED_ELSEWHERE`."""
+    CHECKED_ELSEWHERE.add(rule)
     return rule
 
 
-@left_to_kernel
+@checked_elsewhere
 def same(x: Spec, *_options: Any) -> Spec:
     """Return the operand's shape and dtype."""
     return Spec(x.shape, x.dtype)
 
 
-@left_to_kernel
+@checked_elsewhere
 def same_as_bool(x: Spec, *_options: Any) -> Spec:
     """Return the operand's shape, for truth values."""
     return Spec(x.shape, BOOL)
 
 
-@left_to_kernel
+@checked_elsewhere
 def broadcast(*operands: Any) -> Spec:
     """Return the common shape; numbers among the operands take the tensors' dtype."""
     specs = [each for each in operands if hasattr(each, "dtype")]
     return Spec(shapes.broadcast(*(each.shape for each in specs)), specs[0].dtype)
 
 
-@left_to_kernel
+@checked_elsewhere
 def broadcast_to_bool(*operands: Any) -> Spec:
     """Return the common shape, for truth values."""
     return Spec(broadcast(*operands).shape, BOOL)

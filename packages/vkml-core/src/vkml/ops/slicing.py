@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vkml.errors import ArgumentError, IndexOutOfRangeError
+from vkml.ops import rules
 from vkml.ops.apply import apply
 from vkml.ops.definition import (
     Operation,
@@ -19,7 +20,7 @@ from vkml.ops.definition import (
     define,
     no_samples,
 )
-from vkml.shapes import Shape, axis_of
+from vkml.shapes import Shape, as_shape, axis_of
 from vkml.tensor import Tensor
 
 __all__ = ["narrow", "select"]
@@ -68,10 +69,15 @@ def _stop(start: int, step: int, size: int) -> int | None:
     return None if stop < 0 else stop
 
 
+@rules.checked_elsewhere
+def _sliced(x: Spec, _starts: Shape, _steps: Shape, sizes: Shape) -> Spec:
+    return Spec(sizes, x.dtype)
+
+
 SLICE = define(
     Operation(
         name="slice", gradient=_slice_gradient, view=_slice_view, cpu=_numpy_slice,
-        result=lambda x, _starts, _steps, sizes: Spec(sizes, x.dtype),
+        result=_sliced,
         samples=lambda generator: [
             Sample((array(generator, 5, 6),), ((1, 0), (2, 3), (2, 2))),
             Sample((array(generator, 4),), ((3,), (-1,), (4,))),
@@ -126,7 +132,10 @@ def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
     tensor([1, 2, 3])
     """
     axis = axis_of(dim, x.ndim)
+    if not x.shape:
+        raise ArgumentError("narrow: a rank-0 tensor has no axis to narrow.")
     size = x.shape[axis]
+    start, length = as_shape((start, length))
     first = start + size if start < 0 else start
     if not 0 <= first <= first + length <= size:
         message = f"narrow: {start} to {start + length} reaches outside axis {dim} of size {size}."
@@ -152,10 +161,15 @@ def _without_axis(sizes: Shape, axis: int) -> Shape:
     return (*sizes[:axis], *sizes[axis + 1 :])
 
 
+@rules.checked_elsewhere
+def _selected(x: Spec, axis: int, _index: int) -> Spec:
+    return Spec(_without_axis(x.shape, axis), x.dtype)
+
+
 SELECT = define(
     Operation(
         name="select", gradient=_select_gradient,
-        result=lambda x, axis, _index: Spec(_without_axis(x.shape, axis), x.dtype),
+        result=_selected,
         cpu=lambda x, axis, index: x[(slice(None),) * axis + (index, ...)],
         view=lambda shape, strides, offset, axis, index: ViewLayout(
             _without_axis(shape, axis), _without_axis(strides, axis), offset + index * strides[axis]
@@ -187,6 +201,8 @@ def select(x: Tensor, dim: int, index: int) -> Tensor:
     if not shape:
         raise IndexOutOfRangeError("select: a rank-0 tensor has no axis to select from.")
     size = shape[axis]
+    if index.__class__ is not int:
+        (index,) = as_shape((index,))
     if not -size <= index < size:
         message = f"select: index {index} lies outside axis {dim} of size {size}."
         raise IndexOutOfRangeError(message)

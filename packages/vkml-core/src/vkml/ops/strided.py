@@ -128,6 +128,9 @@ def as_strided(
     layout = x._layout()
     offset = layout.offset if storage_offset is None else storage_offset
     shape, strides = tuple(size), tuple(stride)
+    if len(shape) != len(strides):
+        message = f"as_strided: {len(shape)} sizes and {len(strides)} strides; give one of each."
+        raise ShapeError(message)
     low, high = shapes.span(shape, strides)
     held = layout.storage_nbytes // x.dtype.itemsize
     if high >= low and not 0 <= offset + low <= offset + high < held:
