@@ -168,9 +168,13 @@ def test_a_destination_that_is_no_regular_file_is_refused(tmp_path: Path, kind: 
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_missing_folder_is_a_file_not_found_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        vkml_io.save(tmp_path / "missing" / "a.vkml", {})
+def test_a_missing_folder_is_named_before_the_arrays_are_looked_at(tmp_path: Path) -> None:
+    folder = tmp_path / "missing"
+
+    with pytest.raises(FileNotFoundError, match="create it first") as caught:
+        vkml_io.save(folder / "a.vkml", {"": object()})
+
+    assert caught.value.filename == str(folder)
 
 
 def test_a_name_as_long_as_the_system_allows_can_be_saved(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from vkml_io.archive import Archive
 from vkml_io.errors import CheckpointError, StateMismatchError, naming, quoted
 from vkml_io.format import Limits
 from vkml_io.loading import Checkpoint
+from vkml_io.path_arguments import check_order
 from vkml_io.reading import check_bools, read_array, scan_values
 from vkml_io.source import path_of
 from vkml_io.state_targets import (
@@ -72,9 +73,10 @@ def save_module(
     >>> vkml_io.load("scale.vkml").tensors
     {'factor': array([3.])}
     """
+    check_order("save_module", "module", path, module)
     save(
         path,
-        module.state_dict(),
+        _state_of("save_module", module),
         metadata,
         compress,
         align=align,
@@ -145,7 +147,8 @@ def load_module(
     >>> module.factor
     array([3.])
     """
-    targets = module.state_dict()
+    check_order("load_module", "module", path, module)
+    targets = _state_of("load_module", module)
     limits = Limits(max_expansion_ratio=max_expansion_ratio)
     with naming(path_of(path)), Archive(path, limits) as archive:
         archive.check_layout()
@@ -169,6 +172,16 @@ def load_module(
             copy_into(targets[name], read_array(archive, place, verify=False))
         archive.source.check_unchanged()
         return Checkpoint(dict(targets), archive.header.metadata, archive.header.version)
+
+
+def _state_of(function: str, module: HasState) -> Mapping[str, Any]:
+    if not hasattr(module, "state_dict"):
+        message = (
+            f"{function}: a {type(module).__name__} has no state_dict(), as modules have; "
+            "for a dict of tensors use save(path, tensors) and load(path)"
+        )
+        raise TypeError(message)
+    return module.state_dict()
 
 
 def _key_problems(keys: Mapping[str, str], targets: Mapping[str, Any]) -> list[str]:

@@ -71,7 +71,8 @@ def plan_save(
     if align not in ALIGNMENTS:
         raise ValueError(f"align must be one of {ALIGNMENTS}, not {align!r}")
     if not isinstance(tensors, Mapping):
-        raise TypeError(f"tensors must be a dict, not {type(tensors).__name__}")
+        remedy = "; use save_module(path, module)" if hasattr(tensors, "state_dict") else ""
+        raise TypeError(f"tensors must be a dict, not {type(tensors).__name__}{remedy}")
     encoded = encode_metadata(metadata)
     arrays = tuple(_plan_array(key, given) for key, given in tensors.items())
     file_size = _plan_layout(arrays, encoded, align, sha256=sha256)

@@ -12,6 +12,7 @@ from vkml_io.errors import naming
 from vkml_io.format import HEADER_MEMBER
 from vkml_io.header import encode_header
 from vkml_io.names import member_of
+from vkml_io.path_arguments import check_folder, check_order, check_path
 from vkml_io.save_plan import SavePlan, plan_save
 from vkml_io.values import StorageCache
 
@@ -62,10 +63,13 @@ def save(
     Raises
     ------
     TypeError
-        An array or a metadata value is of a type that the format cannot hold.
+        An array or a metadata value is of a type that the format cannot hold, or the path does
+        not come first.
     CheckpointError
         A key, shape or metadata value that a reader would refuse, or a destination that is no
         regular file.
+    FileNotFoundError
+        The folder does not exist.
     OSError
         The system could not write. The old file is untouched.
 
@@ -77,6 +81,9 @@ def save(
     array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
+    check_order("save", "tensors", path, tensors)
+    check_path("save", path)
+    check_folder(path)
     with naming(os.fspath(path)):
         plan = plan_save(tensors, metadata, align, sha256=sha256)
         with replacing(path, durable=durable) as descriptor:
