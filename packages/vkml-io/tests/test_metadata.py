@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import enum
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,14 @@ from vkml_io.metadata import decode_metadata, encode_metadata
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+class Word(str, enum.Enum):  # noqa: UP042  # its str() is not its text
+    HOT = "hot"
+
+
+class Number(int, enum.Enum):
+    TWO = 2
 
 
 @pytest.mark.parametrize(
@@ -27,6 +37,7 @@ if TYPE_CHECKING:
         ({"text": "日本語 \x00 \u2028"}, {"text": "日本語 \x00 \u2028"}),
         ({"big": 10**999, "small": 5e-324}, {"big": 10**999, "small": 5e-324}),
         ({"inf": [math.inf, -math.inf]}, {"inf": [math.inf, -math.inf]}),
+        ({Word.HOT: Word.HOT, Number.TWO: Number.TWO}, {"hot": "hot", "2": 2}),
         (None, {}),
     ],
 )
@@ -76,16 +87,37 @@ def _nested(depth: int) -> list[Any]:  # Any: lists all the way down
         ({"\udfff": 1}, "C5"),
         (10**1000, "C3"),
         (-(10**999), "C3"),
+        ({10**5000: 1}, "C3"),
         ({1: "a", "1": "b"}, "C4"),
         (_nested(63), "C2"),
     ],
-    ids=["surrogate", "surrogate key", "digits", "digits and sign", "twice", "depth"],
+    ids=[
+        "surrogate",
+        "surrogate key",
+        "digits",
+        "digits and sign",
+        "digits of a key",
+        "twice",
+        "depth",
+    ],
 )
 def test_what_a_reader_would_refuse_is_refused(tmp_path: Path, value: Any, code: str) -> None:
     with pytest.raises(vkml_io.CheckpointError) as caught:
         vkml_io.save(tmp_path / "a.vkml", {}, {"a": value})
 
     assert caught.value.code == code
+
+
+def test_an_integer_that_the_interpreter_does_not_spell_is_refused(tmp_path: Path) -> None:
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        with pytest.raises(vkml_io.CheckpointError) as caught:
+            vkml_io.save(tmp_path / "a.vkml", {}, {"a": 10**900})
+    finally:
+        sys.set_int_max_str_digits(before)
+
+    assert caught.value.code == "C3"
 
 
 def test_the_deepest_metadata_allowed_round_trip(tmp_path: Path) -> None:

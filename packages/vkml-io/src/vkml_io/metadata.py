@@ -59,10 +59,9 @@ def _encode(value: Any, place: str, depth: int) -> Any:
     if isinstance(value, str):
         if lone_surrogate(value):
             raise violation("C5", f"{place} holds a lone surrogate: {quoted(value)}")
-        return str(value)
+        return str.__str__(value)  # of an enumeration with texts, str() is its name
     if isinstance(value, int):
-        if not _TOO_SMALL < value < _TOO_LARGE:
-            raise violation("C3", f"{place} is an integer of more than {MAX_NUMBER_LENGTH} digits")
+        _check_digits(value, place)
         return int(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else {_TAG: str(float(value))}
@@ -96,12 +95,26 @@ def _key(key: Any, place: str) -> str:
     if isinstance(key, np.generic):
         key = key.item()
     if isinstance(key, str):
-        return str(key)
+        return str.__str__(key)
     if key is None or isinstance(key, bool):
         return {None: "null", True: "true", False: "false"}[key]
-    if isinstance(key, int | float):
-        return str(key)
+    if isinstance(key, int):
+        _check_digits(key, f"a key of {place}")
+        return int.__repr__(key)
+    if isinstance(key, float):
+        return float.__repr__(key)
     raise TypeError(f"a key of {place} is of type {type(key).__name__}; JSON keys are strings")
+
+
+def _check_digits(value: int, place: str) -> None:
+    fits = _TOO_SMALL < value < _TOO_LARGE
+    if fits:
+        try:
+            int.__repr__(value)
+        except ValueError:  # the interpreter may be set to a lower limit of digits than ours
+            fits = False
+    if not fits:
+        raise violation("C3", f"{place} is an integer of more digits than a reader takes")
 
 
 def _check_depth(place: str, depth: int) -> None:
