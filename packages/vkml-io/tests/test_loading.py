@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import zipfile
@@ -44,6 +45,37 @@ def test_an_unknown_key_is_named(path: Path) -> None:
 def test_one_str_for_keys_is_a_type_error(path: Path) -> None:
     with pytest.raises(TypeError, match="keys"):
         vkml_io.load(path, keys="scalar")
+
+
+def test_keys_may_come_from_an_iterator(path: Path) -> None:
+    assert list(vkml_io.load(path, keys=iter(["scalar"])).tensors) == ["scalar"]  # type: ignore[arg-type]  # works all the same
+
+
+def test_a_key_that_is_no_str_is_a_type_error_that_shows_it(path: Path) -> None:
+    with pytest.raises(TypeError, match=r"keys must be str, not int \('1'\)"):
+        vkml_io.load(path, keys=[1])  # type: ignore[list-item]  # the point
+
+
+@pytest.mark.parametrize("ratio", [math.nan, -1])
+def test_an_expansion_ratio_that_limits_nothing_is_a_value_error(path: Path, ratio: float) -> None:
+    for function in (vkml_io.load, vkml_io.open, vkml_io.validate):
+        with pytest.raises(ValueError, match="give a number of 0 or more"):
+            function(path, max_expansion_ratio=ratio)
+
+
+@pytest.mark.parametrize(
+    "limit", ["max_expansion_ratio", "max_json", "max_directory", "max_file_size"]
+)
+def test_a_limit_that_is_no_number_is_a_type_error_that_names_it(path: Path, limit: str) -> None:
+    with pytest.raises(TypeError, match=f"{limit} must be"):
+        vkml_io.load(path, **{limit: "100"})  # type: ignore[arg-type]  # the point
+
+
+def test_into_must_be_a_dict_of_arrays(path: Path) -> None:
+    with pytest.raises(TypeError, match="into must be a dict of arrays, not list"):
+        vkml_io.load(path, into=[1])  # type: ignore[arg-type]  # the point
+    with pytest.raises(vkml_io.StateMismatchError, match="'scalar' is a list"):
+        vkml_io.load(path, into={"scalar": [1]})  # type: ignore[dict-item]  # the point
 
 
 @pytest.mark.parametrize("compress", [False, True])

@@ -75,6 +75,18 @@ class Limits:
     max_file_size: int | None = None
     follow_symlinks: bool = True
 
+    def __post_init__(self) -> None:
+        """Refuse limits that limit nothing: NaN is smaller than no size."""
+        ratio = self.max_expansion_ratio
+        if not isinstance(ratio, int | float):
+            raise TypeError(f"max_expansion_ratio must be a number, not {type(ratio).__name__}")
+        if not ratio >= 0:
+            raise ValueError(f"max_expansion_ratio is {ratio}; give a number of 0 or more")
+        for name in ("max_json", "max_directory", "max_file_size"):
+            value = getattr(self, name)
+            if not (isinstance(value, int) or (value is None and name == "max_file_size")):
+                raise TypeError(f"{name} must be a number of bytes, not {type(value).__name__}")
+
 
 # Dtypes ------------------------------------------------------------------------------------
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from vkml_io.archive import Archive, check_mmap
 from vkml_io.errors import StateMismatchError, naming, quoted
@@ -13,7 +16,7 @@ from vkml_io.reading import check_values, fill_array, read_array
 from vkml_io.source import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from vkml_io.aliases import Array, Metadata, Mmap, PathLike, Progress
     from vkml_io.array_place import ArrayPlace
@@ -103,12 +106,13 @@ def load(
     check_mmap(mmap)
     if into is not None and (mmap or not data):
         raise ValueError("into= fills arrays with data: it goes with neither mmap nor data=False")
-    if isinstance(keys, str):
-        raise TypeError("keys must be a sequence of str, not one str")
+    wanted = None if keys is None else _wanted(keys)
+    if into is not None and not isinstance(into, Mapping):
+        raise TypeError(f"into must be a dict of arrays, not {type(into).__name__}")
     limits = Limits(max_expansion_ratio, max_json, max_directory, max_file_size, follow_symlinks)
     with naming(path_of(path)), Archive(path, limits) as archive:
         archive.check_layout()
-        places = _places(archive, archive.header.keys if keys is None else keys)
+        places = _places(archive, archive.header.keys if wanted is None else wanted)
         targets = _targets(places, into or {})
         if mmap and data:
             tensors = {key: _map(archive, place, mmap, verify) for key, place in places.items()}
@@ -155,6 +159,17 @@ def _fill(
             check.result()
 
 
+def _wanted(keys: Iterable[str]) -> tuple[str, ...]:
+    """Return the keys that are asked for; an iterator of them can be used once only."""
+    if isinstance(keys, str):
+        raise TypeError("keys must be a sequence of str, not one str")
+    wanted = tuple(keys)
+    for key in wanted:
+        if not isinstance(key, str):
+            raise TypeError(f"keys must be str, not {type(key).__name__} ({quoted(repr(key))})")
+    return wanted
+
+
 def _places(archive: Archive, keys: Sequence[str]) -> dict[str, ArrayPlace]:
     unknown = [key for key in keys if key not in archive.positions]
     if unknown:
@@ -165,12 +180,18 @@ def _places(archive: Archive, keys: Sequence[str]) -> dict[str, ArrayPlace]:
     return {key: archive.locate(key) for key in keys}
 
 
-def _targets(places: Mapping[str, ArrayPlace], into: Mapping[str, Array]) -> Mapping[str, Array]:
+def _targets(
+    places: Mapping[str, ArrayPlace],
+    into: Mapping[str, Any],  # Any: arrays, if the caller is right
+) -> Mapping[str, Array]:
     """Check, before anything is written, that every array of `into` can be filled."""
     problems = []
     for key, array in into.items():
         if key not in places:
             problems.append(f"{quoted(key)} is not among the keys that are loaded")
+            continue
+        if not isinstance(array, np.ndarray):
+            problems.append(f"{quoted(key)} is a {type(array).__name__}, and no NumPy array")
             continue
         npy = places[key].npy
         if (array.dtype.str, array.shape) != (npy.descr, npy.shape):
