@@ -74,3 +74,10 @@ def test_error_function_of_a_transposed_view_equals_torch(
     x = np.random.default_rng(7).standard_normal((4, 3)).T
 
     agrees_with_torch(getattr(vkml, name), getattr(torch, name), x)
+
+
+def test_erfc_of_half_precision_stays_in_it() -> None:
+    pytest.importorskip("ml_dtypes")
+
+    assert vkml.erfc(vkml.ones(2, dtype="bfloat16")).dtype is vkml.bfloat16
+    assert vkml.erfc(vkml.ones(2, dtype="float16")).dtype is vkml.float16

@@ -103,7 +103,7 @@ def grad(
     roots = _roots(outputs, grad_outputs, create_graph)
     arrived = _run(roots, set(targets), _retain(retain_graph, create_graph), create_graph)
     result: list[Tensor | None] = []
-    for position, target in enumerate(targets):
+    for position, (source, target) in enumerate(zip(sources, targets, strict=True)):
         found = arrived.get(target)
         if found is None:
             if not allow_unused:
@@ -114,7 +114,9 @@ def grad(
                 raise AutogradError(message)
             result.append(None)
         else:
-            result.append(found if create_graph else wrap(found, target.device))
+            if not create_graph:
+                found = wrap(_in_dtype(found, source._operand.dtype, source._device), target.device)
+            result.append(found)
     return tuple(result)
 
 
@@ -253,8 +255,15 @@ def _walk(
                 node.results = None
     for leaf, gradient in pending.items():
         if isinstance(leaf, Leaf):
+            if not create_graph:
+                gradient = _in_dtype(gradient, leaf.dtype, leaf.device)
             finished[leaf] = _run_hooks(leaf.hooks, gradient, leaf.device, create_graph)
     return finished
+
+
+def _in_dtype(gradient: Any, dtype: np.dtype[Any], device: Device) -> Any:
+    """Return `gradient` in `dtype`: NumPy widens bfloat16 beside a Python number."""
+    return gradient if gradient.dtype == dtype else device.raw.cast(gradient, dtype)
 
 
 def _add(pending: dict[Target, Any], target: Target, gradient: Any, create_graph: bool) -> None:
@@ -374,8 +383,6 @@ def _accumulate(leaf: Leaf, gradient: Any, taken: set[int]) -> None:
         leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad + gradient
         return
     device = leaf.device
-    if gradient.dtype != leaf.dtype:  # NumPy widened bfloat16 beside a Python number
-        gradient = device.raw.cast(gradient, leaf.dtype)
     if leaf.grad is not None:
         total = leaf.grad
         device.raw.add(total._placed(), gradient, out=total._operand)

@@ -103,8 +103,13 @@ def _clamp_gradient(
     return (k.where(inside, upstream, 0.0),)
 
 
-def _clamp(x: Any, low: float | None, high: float | None, out: Any = None) -> Any:
-    return np.clip(x, low, high, out=out)
+def _clamp(x: Any, low: Any, high: Any, out: Any = None) -> Any:
+    if x.dtype.kind != "V":
+        return np.clip(x, low, high, out=out)
+    # NumPy would widen bfloat16 beside a Python number.
+    if low is not None:
+        x = np.maximum(x, x.dtype.type(low), out=out)
+    return x if high is None else np.minimum(x, x.dtype.type(high), out=out)
 
 
 def _clamped(x: Spec, low: float | None, high: float | None) -> Spec:

@@ -9,6 +9,7 @@ from vkml.backends.cpu_kernels import special as kernels
 from vkml.ops import rules
 from vkml.ops.apply import apply
 from vkml.ops.definition import Operation, Ops, Promotion, Value, define
+from vkml.ops.half import through_float32
 from vkml.ops.samples import unary
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def _polynomial(k: Ops, coefficients: Sequence[float], x: Value) -> Value:
     return k.add(result, coefficients[-1])
 
 
+@through_float32(1)
 def _erfc(k: Ops, x: Value) -> Value:
     """Return 1 - erf(x) up to about 1/2, and forms that keep the small digits beyond.
 
