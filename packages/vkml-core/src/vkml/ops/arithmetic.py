@@ -9,7 +9,7 @@ import numpy as np
 from vkml import dtypes
 from vkml.errors import ArgumentError, DTypeError
 from vkml.ops import rules
-from vkml.ops.apply import apply, run_into
+from vkml.ops.apply import apply, meeting_dtype, run_into
 from vkml.ops.definition import (
     Operation,
     Ops,
@@ -206,14 +206,27 @@ def div(
     >>> vkml.div(vkml.tensor([1.0, 3.0]), 2)
     tensor([0.5000, 1.5000])
     """
+    if rounding_mode is None:
+        return applied_into(DIV, (x, y), out)
     if rounding_mode == "floor":
-        return floor_divide(x, y)
-    if rounding_mode == "trunc":
-        return FUNCTIONS["trunc"](apply(DIV, (x, y)))  # type: ignore[no-any-return]
-    if rounding_mode is not None:
+        return applied_into(FLOOR_DIVIDE, (x, y), out)
+    if rounding_mode != "trunc":
         message = f"div: rounding_mode is {rounding_mode!r}; give None, 'floor' or 'trunc'."
         raise ArgumentError(message)
-    return applied_into(DIV, (x, y), out)
+    if out is not None:
+        message = "div: out= with rounding_mode='trunc' does not exist; use out.copy_(result)."
+        raise ArgumentError(message)
+    return _truncated_quotient(x, y)
+
+
+def _truncated_quotient(x: Operand, y: Operand) -> Tensor:
+    if meeting_dtype((x, y)).kind not in "iu":
+        return FUNCTIONS["trunc"](apply(DIV, (x, y)))  # type: ignore[no-any-return]
+    # Rounded down, a negative quotient that does not come out even lies one too low.
+    down = floor_divide(x, y)
+    rest = sub(x, mul(down, y))
+    too_low = FUNCTIONS["logical_and"](FUNCTIONS["ne"](rest, 0), FUNCTIONS["lt"](down, 0))
+    return add(down, too_low.to(dtype=down.dtype))
 
 
 # floor_divide --------------------------------------------------------------------------

@@ -272,7 +272,7 @@ def linspace(
     if steps < 0:
         raise ArgumentError(f"linspace: steps is {steps}; give 0 or more.")
     return tensor(
-        np.linspace(start, end, steps),
+        np.linspace(float(start), float(end), steps),  # tensors of one element may be limits
         dtype=dtype or dtypes.get_default_dtype(), device=device, requires_grad=requires_grad,
     )  # fmt: skip
 

@@ -111,4 +111,7 @@ def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """
     if isinstance(value, Tensor):
         value = value.to(dtype=x.dtype)
+    elif dtypes.category(dtypes.number_dtype(value)) > dtypes.category(x._operand.dtype):
+        message = f"masked_fill: {value!r} does not fit into {x.dtype}; convert the tensor first."
+        raise DTypeError(message)
     return apply(WHERE, (mask, value, x))
