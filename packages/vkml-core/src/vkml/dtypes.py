@@ -158,14 +158,15 @@ def as_dtype(dtype: DTypeLike) -> DType:
         return _default if dtype is float else _BY_NAME[_BY_PYTHON[dtype]]
     try:
         converted = np.dtype(dtype).newbyteorder("=")
-    except TypeError:
+    except (TypeError, ValueError):
         converted = None
     found = _BY_NUMPY.get(converted) if converted is not None else None
     if found is None and converted is not None:
         found = _BY_NAME.get(converted.name)
     if found is None:
         names = ", ".join(_BY_NAME)
-        raise DTypeError(f"vkML has no dtype {dtype!r}; it has {names}.")
+        given = type(dtype).__name__ if hasattr(dtype, "__array__") else repr(dtype)
+        raise DTypeError(f"vkML has no dtype {given}; it has {names}.")
     return found
 
 

@@ -17,8 +17,15 @@ def as_shape(sizes: tuple[object, ...]) -> Shape:
         sizes = tuple(sizes[0])
     try:
         return tuple(size.__index__() for size in sizes)  # type: ignore[attr-defined]  # duck-typed: any integer
-    except AttributeError:
-        raise ShapeError(f"a shape is made of integers, not {sizes!r}.") from None
+    except (AttributeError, TypeError):
+        given = ", ".join(map(_described, sizes))
+        raise ShapeError(f"a shape is made of integers, not of {given}.") from None
+
+
+def _described(value: object) -> str:
+    """Return `value` where that is short, else its type."""
+    plain = isinstance(value, (str, bytes, int, float, complex)) or value is None
+    return repr(value) if plain else type(value).__name__
 
 
 def broadcast(*shapes: Shape) -> Shape:
@@ -49,11 +56,22 @@ def broadcasts_to(shape: Shape, target: Shape) -> bool:
 
 def axis_of(dim: int, rank: int) -> int:
     """Return `dim` counted from the front; negative ones count from the end."""
+    if dim.__class__ is not int:
+        dim = _integer(dim)
     limit = max(rank, 1)  # a rank-0 tensor has one imaginary axis, as in PyTorch
     if not -limit <= dim < limit:
         message = f"axis {dim} is out of range for rank {rank}; give {-limit} to {limit - 1}."
         raise ShapeError(message)
     return dim % limit
+
+
+def _integer(dim: object) -> int:
+    try:
+        if not isinstance(dim, bool):
+            return int(dim.__index__())  # type: ignore[attr-defined]  # duck-typed: any integer
+    except (AttributeError, TypeError):
+        pass
+    raise ShapeError(f"an axis is an integer, not {_described(dim)}.")
 
 
 def axes_of(dims: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
@@ -62,11 +80,16 @@ def axes_of(dims: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
         return tuple(range(rank))
     if isinstance(dims, int):
         dims = (dims,)
+    else:
+        try:
+            dims = tuple(dims)
+        except TypeError:
+            dims = (_integer(dims),)  # a NumPy integer, or an error
     if not dims:
         return tuple(range(rank))
     axes = sorted(axis_of(dim, rank) for dim in dims)
     if len(set(axes)) != len(axes):
-        raise ShapeError(f"axes {tuple(dims)} name one axis twice; give each axis once.")
+        raise ShapeError(f"axes {dims} name one axis twice; give each axis once.")
     return tuple(axes) if rank else ()
 
 

@@ -15,7 +15,7 @@ from vkml.autograd.graph import record, version_of
 from vkml.autograd.modes import mode
 from vkml.autograd.views import ViewOf, refresh_view
 from vkml.device import Device
-from vkml.errors import DeviceError, DTypeError, ShapeError
+from vkml.errors import ArgumentError, DeviceError, DTypeError, ShapeError, VkmlError
 from vkml.ops.definition import (
     OPERATIONS,
     THROUGH_DECOMPOSITION,
@@ -120,9 +120,8 @@ def apply_all(
                 results = quiet.run(kernel, raw, *options)
             else:
                 results = quiet.run(kernel, *raw, *options)
-        except ValueError:
-            check(operation, raw, options)  # says what is wrong with the shapes
-            raise
+        except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+            results = _run_again(error, operation, kernel, raw, options)
         tensor = wrap(results[0] if operation.auxiliaries else results, device)
     if recording and operation.gradient is not None:
         tensor._node = record(operation, device, operands, options, results, tensor)
@@ -130,6 +129,38 @@ def apply_all(
         extra = (None if each is None else wrap(each, device) for each in results[1:])
         return (tensor, *extra)
     return (tensor,)
+
+
+def _run_again(
+    error: Exception,
+    operation: Operation,
+    kernel: Callable[..., Any],
+    raw: Sequence[Any],
+    options: tuple[Any, ...],
+) -> Any:
+    """Say what is wrong with the arguments on which a kernel failed.
+
+    Nothing is where it did not start, because this runs inside another kernel: by a signal
+    handler, a finalizer or an option that is a tensor. Then run it in a context of its own.
+    """
+    if isinstance(error, VkmlError):
+        raise error
+    if isinstance(error, RuntimeError):
+        trace = error.__traceback__
+        if "cannot enter context" not in str(error) or trace is None or trace.tb_next is not None:
+            raise error
+        with np.errstate(all="ignore"):
+            return kernel(*([raw] if operation.takes_sequence else raw), *options)
+    check(operation, raw, options)
+    given = ", ".join(map(_kind, raw))
+    message = f"{operation.name}: cannot take {given} with options {options}: {error}"
+    raise (DTypeError if isinstance(error, TypeError) else ArgumentError)(message) from error
+
+
+def _kind(operand: Any) -> str:
+    if hasattr(operand, "dtype"):
+        return f"a tensor of {operand.dtype}"
+    return repr(operand) if operand is None else f"a {type(operand).__name__}"
 
 
 def view_of(base: Tensor, operand: Any) -> Tensor:
@@ -251,6 +282,9 @@ def check(operation: Operation, raw: Sequence[Any], options: tuple[Any, ...]) ->
         return operation.result(*raw, *options)
     except (ShapeError, DTypeError) as error:
         raise type(error)(f"{operation.name}: {error}") from None
+    except AttributeError:
+        message = f"{operation.name}: expected tensors, got {', '.join(map(_kind, raw))}."
+        raise DTypeError(message) from None
 
 
 # The namespace of rules that run on tensors -------------------------------------------

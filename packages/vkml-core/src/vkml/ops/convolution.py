@@ -12,7 +12,7 @@ from vkml.errors import ArgumentError, DTypeError, ShapeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
 from vkml.ops.definition import Operation, Ops, Sample, Spec, Value, array, define, no_samples
-from vkml.shapes import Shape
+from vkml.shapes import Shape, as_shape
 from vkml.tensor import Tensor
 
 __all__ = ["conv1d", "conv2d"]
@@ -22,13 +22,16 @@ Pair: TypeAlias = tuple[int, int]
 
 def pair_of(function: str, name: str, value: int | Sequence[int], least: int) -> Pair:
     """Return an option given as one integer, or as one for each axis, as two integers."""
-    sizes = (value, value) if isinstance(value, int) else tuple(value)
+    try:
+        sizes = as_shape((value,))
+    except ShapeError:
+        sizes = ()
     if len(sizes) == 1:
         sizes = (sizes[0], sizes[0])
     if len(sizes) != 2 or any(size < least for size in sizes):
         message = f"{function}: {name} is {value}; give one integer or two, each {least} or more."
         raise ArgumentError(message)
-    return int(sizes[0]), int(sizes[1])
+    return sizes[0], sizes[1]
 
 
 def _samples(generator: np.random.Generator) -> list[Sample]:

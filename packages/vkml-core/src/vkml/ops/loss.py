@@ -43,9 +43,9 @@ __all__ = [
 _REDUCTIONS: Final = ("none", "mean", "sum")
 
 
-def require_reduction(name: str, reduction: str) -> None:
+def require_reduction(name: str, reduction: object) -> None:
     """Raise unless `reduction` is one that every loss has."""
-    if reduction not in _REDUCTIONS:
+    if not isinstance(reduction, str) or reduction not in _REDUCTIONS:
         message = f"{name}: reduction={reduction!r} is unknown; give 'none', 'mean' or 'sum'."
         raise ArgumentError(message)
 

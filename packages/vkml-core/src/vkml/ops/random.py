@@ -61,14 +61,19 @@ def _floating(shape: Shape, _seed: int, _offset: int, dtype: np.dtype[Any]) -> S
 def drawn(
     operation: Operation,
     shape: Shape,
-    generator: Generator | None,
+    generator: object,
     place: DeviceLike | None,
     *options: Any,
 ) -> Tensor:
     """Return the result of one draw of a random operation."""
     if any(size < 0 for size in shape):
         raise ArgumentError(f"a size is negative in shape {shape}; sizes are 0 or more.")
-    seed, offset = (default_generator if generator is None else generator).take()
+    if generator is None:
+        generator = default_generator
+    elif not isinstance(generator, Generator):
+        message = f"{operation.name}: generator is a {type(generator).__name__}; give a Generator."
+        raise DTypeError(message)
+    seed, offset = generator.take()
     on = device_or_cpu(place)
     return wrap(quiet.run(on.kernels[operation.name], shape, seed, offset, *options), on)
 
