@@ -1,5 +1,7 @@
 """What an index may be, and what is said of one that cannot index."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -24,7 +26,7 @@ def test_an_index_of_a_narrow_dtype_reaches_along_a_long_axis(x: vkml.Tensor, dt
 @pytest.mark.parametrize(
     "index", [True, False, (True, 1), (..., False), (None, True), ([1, 2], True)]
 )
-def test_a_single_truth_value_is_an_index_as_in_numpy(x: vkml.Tensor, index: object) -> None:
+def test_a_single_truth_value_is_an_index_as_in_numpy(x: vkml.Tensor, index: Any) -> None:
     assert_array_equal(x[index].numpy(), x.numpy()[index])
     assert_array_equal(x[vkml.tensor(True)].numpy(), x.numpy()[np.True_])
 
@@ -44,7 +46,7 @@ def test_a_rank_0_array_is_an_integer(x: vkml.Tensor) -> None:
 
 
 @pytest.mark.parametrize("index", [0, (slice(0, 1), None, 0), [0, 1], (..., [2])])
-def test_a_written_value_may_have_axes_of_size_1_in_front(x: vkml.Tensor, index: object) -> None:
+def test_a_written_value_may_have_axes_of_size_1_in_front(x: vkml.Tensor, index: Any) -> None:
     expected = x.numpy().copy()
     value = np.full((1, 1, *expected[index].shape), 5.0, np.float32)
     expected[index] = value
@@ -61,7 +63,7 @@ def test_a_slice_without_a_step_is_refused(x: vkml.Tensor) -> None:
 
 def test_a_slice_of_words_is_refused(x: vkml.Tensor) -> None:
     with pytest.raises(vkml.DTypeError, match="the slice 'a': cannot index"):
-        x["a":]  # type: ignore[misc]
+        x["a":]
 
 
 def test_an_uneven_list_is_refused(x: vkml.Tensor) -> None:
