@@ -234,7 +234,7 @@ def demo(session: nox.Session) -> None:
 @nox.session(venv_backend="none")
 def dev(session: nox.Session) -> None:
     """Make the editable environment .venv with every tool."""
-    session.run(sys.executable, "-m", "venv", "--clear", ".venv")
+    session.run(sys.executable, "-m", "venv", ".venv")
     python = program(ROOT / ".venv", "python")
     editable = [argument for name in ALL for argument in ("--editable", f"packages/{name}")]
     tools = ["nox", "ruff", "mypy", "ml_dtypes", "types-tqdm", *DEMO]

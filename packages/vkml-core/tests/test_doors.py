@@ -45,7 +45,9 @@ def test_an_attribute_behind_a_closed_door_says_what_to_install(door: str) -> No
     assert text == (f"vkml.{door} needs the package vkml-nn. Install it with: pip install vkml-nn")
 
 
-@pytest.mark.parametrize("door", ["nn", "nn.functional", "optim", "data"])
+@pytest.mark.parametrize(
+    "door", ["nn", "nn.functional", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "data"]
+)
 def test_importing_a_closed_door_says_what_to_install(door: str) -> None:
     text = run(
         f"""

@@ -204,8 +204,8 @@ def best_device() -> tuple[Device, str]:
                 return candidate, f"{info.name}, a {kind} GPU"
     if others:
         return device("cpu"), f"{others[0]} runs in software; NumPy is faster"
-    missing = [_why_unavailable(name) for name in backend_names() if name not in ("cpu", "meta")]
-    return device("cpu"), "; ".join(missing) or "no GPU backend is installed (vkml-vulkan has one)"
+    for_gpus = [name for name in backend_names() if name not in ("cpu", "meta")]
+    return device("cpu"), "; ".join(_why_unavailable(name) for name in for_gpus or ["vulkan"])
 
 
 def _why_unavailable(name: str) -> str:

@@ -207,10 +207,10 @@ def test_a_leaf_hook_sees_the_sum() -> None:
 
 def test_a_hook_is_removed_by_what_registering_returned() -> None:
     x = leaf(1.0)
-    remove = x.register_hook(lambda gradient: gradient * 10)
+    handle = x.register_hook(lambda gradient: gradient * 10)
 
-    remove()
-    remove()
+    handle.remove()
+    handle.remove()
     (x * 3).backward()
 
     assert x.grad.tolist() == [3]

@@ -7,35 +7,20 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from vkml import ArgumentError, Tensor, autograd
+from vkml.autograd import RemovableHandle
 
 _next_key: Final = itertools.count().__next__
 
 
-class RemovableHandle:
-    """Removes a hook: with `remove`, or at the end of a ``with`` block."""
-
-    def __init__(self, hooks: dict[int, Any]) -> None:
-        self._hooks = hooks
-        self._key = _next_key()
-
-    def add(self, hook: Any, *, prepend: bool = False) -> RemovableHandle:
-        """Put `hook` last (or first) among the hooks, and return this handle."""
-        others = dict(self._hooks) if prepend else {}
-        if prepend:
-            self._hooks.clear()
-        self._hooks[self._key] = hook
-        self._hooks.update(others)
-        return self
-
-    def remove(self) -> None:
-        """Remove the hook. May be called twice."""
-        self._hooks.pop(self._key, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.remove()
+def add_hook(hooks: dict[int, Any], hook: Any, *, prepend: bool = False) -> RemovableHandle:
+    """Put `hook` last (or first) among `hooks`, and return what takes it away."""
+    key = _next_key()
+    others = dict(hooks) if prepend else {}
+    if prepend:
+        hooks.clear()
+    hooks[key] = hook
+    hooks.update(others)
+    return RemovableHandle(hooks, key)
 
 
 class Hooks:

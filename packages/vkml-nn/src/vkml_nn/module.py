@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import vkml
 from vkml import ArgumentError, Device, DType, Parameter, Tensor
-from vkml_nn.hooks import Hooks, RemovableHandle
+from vkml.autograd import RemovableHandle
+from vkml_nn.hooks import Hooks, add_hook
 from vkml_nn.module_state import IncompatibleKeys, load_state, state_of
 from vkml_nn.module_tree import ModuleTree
 
@@ -262,7 +263,7 @@ class Module(ModuleTree):
 
         `with_kwargs` adds the keyword arguments; the hook then returns both, or None.
         """
-        return RemovableHandle(self._made_hooks().before).add((hook, with_kwargs), prepend=prepend)
+        return add_hook(self._made_hooks().before, (hook, with_kwargs), prepend=prepend)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
@@ -277,7 +278,7 @@ class Module(ModuleTree):
         ...     layer(vkml.zeros(2))
         tensor([1., 1.])
         """
-        return RemovableHandle(self._made_hooks().after).add((hook, with_kwargs), prepend=prepend)
+        return add_hook(self._made_hooks().after, (hook, with_kwargs), prepend=prepend)
 
     def register_full_backward_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -287,7 +288,7 @@ class Module(ModuleTree):
         Both gradients are tuples. What the hook returns replaces the input's gradient. One
         positional argument at most may require a gradient.
         """
-        return RemovableHandle(self._made_hooks().gradient).add(hook, prepend=prepend)
+        return add_hook(self._made_hooks().gradient, hook, prepend=prepend)
 
     def _made_hooks(self) -> Hooks:
         if self._hooks is None:

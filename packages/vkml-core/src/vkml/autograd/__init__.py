@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from vkml.autograd.check import gradcheck, gradgradcheck
     from vkml.autograd.checkpointing import checkpoint
     from vkml.autograd.function import Context, Function
+    from vkml.autograd.hooks import RemovableHandle
 
 __all__ = [
     "Context",
     "Function",
+    "RemovableHandle",
     "backward",
     "checkpoint",
     "enable_grad",
@@ -44,6 +46,7 @@ _ABOVE: Final = {
     "checkpoint": "checkpointing",
     "Context": "function",
     "Function": "function",
+    "RemovableHandle": "hooks",
 }
 
 

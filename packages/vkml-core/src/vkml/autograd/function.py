@@ -45,7 +45,7 @@ class Context:
     def _with_history(self, tensor: Any) -> Any:
         """Return a saved tensor; the output, saved before it had a node, gets its node here."""
         node = self._node() if self._node is not None else None
-        if node is None or tensor is None or tensor is not self._output:
+        if not isinstance(tensor, Tensor) or node is None or tensor is not self._output:
             return tensor
         return wrap(tensor._operand, tensor._device, node, tensor._version)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Self, cast
 
 from vkml.autograd.graph import Extras, Hook, Leaf, Node, next_sequence
+from vkml.autograd.hooks import RemovableHandle
 from vkml.autograd.views import ViewOf, refresh_view
 from vkml.errors import AutogradError, ShapeError
 from vkml.ops.functions import call
@@ -125,14 +125,24 @@ class GradientMethods:
         node = self._node
         return isinstance(node, Node) and node.extras is not None and node.extras.retains_grad
 
-    def register_hook(self, hook: Hook) -> Callable[[], None]:
+    def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook` with each gradient of this tensor; what it returns replaces the gradient.
 
         Returns
         -------
-        callable
-            Removes the hook.
+        RemovableHandle
+            Its method `remove` takes the hook away.
+
+        Raises
+        ------
+        AutogradError
+            The tensor requires no gradient.
+        TypeError
+            `hook` cannot be called.
         """
+        given: object = hook  # whatever the user passed
+        if not callable(given):
+            raise TypeError(f"register_hook: expected a function, got {type(given).__name__}.")
         if self._node is None:
             raise AutogradError("register_hook: this tensor requires no gradient.")
         if isinstance(self._node, Leaf):
@@ -141,7 +151,7 @@ class GradientMethods:
             hooks = self._extras().hooks
         key = next_sequence()  # not the hook's id: it may be registered twice
         hooks[key] = hook
-        return lambda: hooks.pop(key, None) and None
+        return RemovableHandle(hooks, key)
 
     def _current_node(self) -> Node | Leaf | None:
         """Return where the gradient goes, for a view after the writes to its memory."""

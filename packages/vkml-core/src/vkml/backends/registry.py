@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from importlib.metadata import entry_points
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Final
 
 from vkml.backends.interface import INTERFACE_VERSION, Backend
@@ -19,6 +19,18 @@ def backend_names() -> list[str]:
     return sorted(names | {"cpu"}, key=lambda name: (name != "cpu", name))
 
 
+def _remedy(name: str) -> str:
+    package = _INSTALL.get(name)
+    if package is None:
+        usable = ", ".join(repr(each) for each in backend_names() if each != "meta")
+        return f"There are: {usable}. GPUs of any vendor are reached as 'vulkan'."
+    try:
+        installed = version(package)
+    except PackageNotFoundError:
+        return f"Install it with: pip install {package}"
+    return f"{package} {installed} is installed and offers none; upgrade it when it does."
+
+
 @functools.cache
 def find_backend(name: str) -> Backend:
     """Return the backend `name`.
@@ -30,10 +42,7 @@ def find_backend(name: str) -> Backend:
     """
     found = [entry for entry in entry_points(group=ENTRY_POINT_GROUP) if entry.name == name]
     if not found:
-        package = _INSTALL.get(name)
-        known = ", ".join(backend_names())
-        remedy = f"Install it with: pip install {package}" if package else f"There are: {known}."
-        raise BackendError(f"there is no backend named {name!r}. {remedy}")
+        raise BackendError(f"there is no backend named {name!r}. {_remedy(name)}")
     entry = found[0]
     origin = entry.dist.name if entry.dist is not None else entry.value
     try:
@@ -41,11 +50,11 @@ def find_backend(name: str) -> Backend:
     except Exception as error:
         message = f"backend {name!r} of package {origin!r} failed to import: {error}. Reinstall it."
         raise BackendError(message) from error
-    version = backend.interface_version
-    if version != INTERFACE_VERSION:
-        older = origin if version < INTERFACE_VERSION else "vkml-core"
+    spoken = backend.interface_version
+    if spoken != INTERFACE_VERSION:
+        older = origin if spoken < INTERFACE_VERSION else "vkml-core"
         message = (
-            f"backend {name!r} of package {origin!r} speaks interface version {version}, vkml-core "
+            f"backend {name!r} of package {origin!r} speaks interface version {spoken}, vkml-core "
             f"speaks {INTERFACE_VERSION}. Upgrade {older}: pip install --upgrade {older}"
         )
         raise BackendError(message)

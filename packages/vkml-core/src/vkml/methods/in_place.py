@@ -44,11 +44,11 @@ class InPlaceMethods:
         return call("clamp_", self, min, max)
 
     def copy_(self, source: Any) -> Tensor:
-        """Write `vkml.copy` of this tensor into it and return it."""
+        """Write `source` (a tensor, array or number), broadcast, into this tensor and return it."""
         return call("copy_", self, source)
 
     def fill_(self, value: Operand) -> Tensor:
-        """Write `vkml.fill` of this tensor into it and return it."""
+        """Write one number into every element and return the tensor."""
         return call("fill_", self, value)
 
     def masked_fill_(self, mask: Tensor, value: Operand) -> Tensor:

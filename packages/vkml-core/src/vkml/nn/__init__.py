@@ -8,4 +8,4 @@ try:
 except ModuleNotFoundError as error:
     raise _missing("nn", error) from None
 
-from vkml.nn import functional
+from vkml.nn import functional, parameter

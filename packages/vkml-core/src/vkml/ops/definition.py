@@ -102,8 +102,8 @@ ResultRule: TypeAlias = Callable[..., Spec | tuple[Spec | None, ...]]
 CHECKED_ELSEWHERE: Final[set[ResultRule]] = set()
 """Rules that need not run before every kernel, because somebody else notices what they would.
 
-Either they only fail where shapes do not broadcast, which kernels notice (the rule then runs after a
-ValueError, to say what is wrong), or the public function has checked the options already.
+Either they only fail where shapes do not broadcast, which kernels notice (the rule then runs after
+a ValueError, to say what is wrong), or the public function has checked the options already.
 """
 
 

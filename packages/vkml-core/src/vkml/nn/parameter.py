@@ -1,0 +1,5 @@
+"""Where PyTorch's users look for `Parameter`."""
+
+from vkml.tensor import Parameter
+
+__all__ = ["Parameter"]
