@@ -71,12 +71,16 @@ def plan_save(
     if align not in ALIGNMENTS:
         raise ValueError(f"align must be one of {ALIGNMENTS}, not {align!r}")
     if not isinstance(tensors, Mapping):
-        remedy = "; use save_module(path, module)" if hasattr(tensors, "state_dict") else ""
-        raise TypeError(f"tensors must be a dict, not {type(tensors).__name__}{remedy}")
+        raise TypeError(_no_dict(tensors))
     encoded = encode_metadata(metadata)
     arrays = tuple(_plan_array(key, given) for key, given in tensors.items())
     file_size = _plan_layout(arrays, encoded, align, sha256=sha256)
     return SavePlan(arrays, encoded, file_size)
+
+
+def _no_dict(tensors: object) -> str:
+    remedy = "; use save_module(path, module)" if hasattr(tensors, "state_dict") else ""
+    return f"tensors must be a dict, not {type(tensors).__name__}{remedy}"
 
 
 def _plan_array(key: str, given: Any) -> PlannedArray:  # Any: whatever np.asarray takes
