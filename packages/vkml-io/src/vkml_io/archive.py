@@ -11,6 +11,7 @@ from vkml_io.contents import check_crc, chunks
 from vkml_io.directory import Member, check_expansion, parse_directory
 from vkml_io.end_records import find_directory
 from vkml_io.errors import CheckpointError, violation
+from vkml_io.foreign_files import hint_of_directory
 from vkml_io.format import HEADER_MEMBER, Limits
 from vkml_io.header import Header, check_member_set, parse_header
 from vkml_io.local_header import MemberData, find_data
@@ -48,11 +49,16 @@ class Archive:
         source = self.source
         place = find_directory(source, limits.max_directory)
         directory = source.read(place.offset, place.size)
-        self.members = parse_canonical(directory, place) or parse_directory(directory, place)
+        try:
+            self.members = parse_canonical(directory, place) or parse_directory(directory, place)
+        except CheckpointError as error:
+            error.message += hint_of_directory(directory)
+            raise
         check_expansion(self.members, source.size, limits.max_expansion_ratio)
         header_member = self.members.get(HEADER_MEMBER)
         if header_member is None:
-            raise violation("B19", f"not a vkml checkpoint: it has no {HEADER_MEMBER}")
+            message = f"not a vkml checkpoint: it has no {HEADER_MEMBER}"
+            raise violation("B19", message + hint_of_directory(directory))
         if header_member.size > limits.max_json:
             raise violation(
                 "B20",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vkml_io.errors import CheckpointError, violation
+from vkml_io.foreign_files import HEAD_BYTES, hint_of_head
 from vkml_io.format import (
     DIRECTORY_RECORD,
     END_RECORD,
@@ -35,7 +36,8 @@ class DirectoryPlace(NamedTuple):
 def find_directory(source: Source, max_directory: int) -> DirectoryPlace:
     """Return the place of the directory, after checks B1 to B6."""
     if source.read(0, 4) not in (LOCAL_SIGNATURE, END_SIGNATURE):
-        raise violation("B1", "the file does not begin with a ZIP record", offset=0)
+        hint = hint_of_head(source.read(0, min(HEAD_BYTES, source.size)))
+        raise violation("B1", f"the file does not begin with a ZIP record{hint}", offset=0)
     end = source.size - END_RECORD.size
     place = _plain_end_record(source, end)
     start = end

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from vkml_io import platform
 from vkml_io.errors import violation
+from vkml_io.foreign_files import hint_of_head
 from vkml_io.format import SMALLEST_FILE, Limits
 
 if TYPE_CHECKING:
@@ -109,7 +110,9 @@ class Source:
         if not stat.S_ISREG(self._status.st_mode):
             raise violation("A1", "this is not a regular file")
         if self.size < SMALLEST_FILE:
-            raise violation("A2", f"the file has {self.size} bytes, too few for any checkpoint")
+            hint = hint_of_head(self._read(0, self.size))
+            message = f"the file has {self.size} bytes, too few for any checkpoint{hint}"
+            raise violation("A2", message)
         if limits.max_file_size is not None and self.size > limits.max_file_size:
             raise violation(
                 "A2",
