@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import io
 import json
@@ -223,6 +224,16 @@ def test_a_key_that_is_no_str_is_a_type_error(tmp_path: Path) -> None:
         vkml_io.save(tmp_path / "a.vkml", {1: 1})  # type: ignore[dict-item]  # the point
 
 
+class Word(str, enum.Enum):  # noqa: UP042  # its str() is not its text
+    HOT = "hot"
+
+
+def test_a_key_that_is_an_enumeration_of_texts_is_its_text(tmp_path: Path) -> None:
+    vkml_io.save(tmp_path / "a.vkml", {Word.HOT: np.ones(1)})
+
+    assert list(vkml_io.load(tmp_path / "a.vkml").tensors) == ["hot"]
+
+
 def test_more_than_32_dimensions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(vkml_io.CheckpointError) as caught:
         vkml_io.save(tmp_path / "a.vkml", {"w": np.ones((1,) * 33)})
@@ -238,10 +249,10 @@ def test_too_much_metadata_is_refused_before_a_byte_is_written(tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("align", [0, 1, 128, 63])
-def test_another_alignment_is_a_value_error(tmp_path: Path, align: int) -> None:
+@pytest.mark.parametrize("align", [0, 1, 128, 63, 64.0, np.int64(64)])
+def test_another_alignment_is_a_value_error(tmp_path: Path, align: Any) -> None:
     with pytest.raises(ValueError, match="align"):
-        vkml_io.save(tmp_path / "a.vkml", {}, align=align)
+        vkml_io.save(tmp_path / "a.vkml", {"a": np.ones(1)}, align=align)
 
 
 def test_progress_ends_at_the_total(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def plan_save(
     sha256: bool,
 ) -> SavePlan:
     """Return the plan of a checkpoint, after everything that a reader would check."""
-    if align not in ALIGNMENTS:
+    if type(align) is not int or align not in ALIGNMENTS:
         raise ValueError(f"align must be one of {ALIGNMENTS}, not {align!r}")
     if not isinstance(tensors, Mapping):
         raise TypeError(_no_dict(tensors))
@@ -86,6 +86,7 @@ def _no_dict(tensors: object) -> str:
 def _plan_array(key: str, given: Any) -> PlannedArray:  # Any: whatever np.asarray takes
     if not isinstance(key, str):
         raise TypeError(f"keys must be str, not {type(key).__name__} ({quoted(repr(key))})")
+    key = str.__str__(key)  # an enumeration of texts would be formatted as its name
     if not key:
         raise violation("C6", "a key is empty")
     member = member_of(key)
