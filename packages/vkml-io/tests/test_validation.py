@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import metadata
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -171,6 +172,14 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFi
 
     assert caught.value.code == 2
     assert "usage" in capsys.readouterr().err
+
+
+def test_the_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"vkml-io {metadata.version('vkml-io')}\n"
 
 
 def test_the_module_is_the_command(path: Path) -> None:

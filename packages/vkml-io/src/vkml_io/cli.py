@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from vkml_io.errors import CheckpointError
@@ -54,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Look at .vkml checkpoints and check them. Nothing in them is executed.",
         epilog="Exit codes: 0 sound, 1 findings, 2 wrong usage, 3 the file could not be read.",
     )
+    parser.add_argument("--version", action="version", version=f"vkml-io {version('vkml-io')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     info = commands.add_parser("info", help="list the arrays and the metadata")
