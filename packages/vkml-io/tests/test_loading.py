@@ -6,7 +6,7 @@ import math
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ import pytest
 import vkml_io
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from vkml_io.aliases import Array
@@ -221,3 +222,22 @@ def test_inspect_describes_every_array_without_reading_it(
             assert entry.strides == loaded.strides
         data = path.read_bytes()[entry.data_offset :][: entry.nbytes]
         assert data == loaded.tobytes("A")
+
+
+@pytest.mark.parametrize(
+    ("use", "part"),
+    [
+        (lambda checkpoint: checkpoint["a"], r"Write checkpoint\.tensors\['a'\]"),
+        (lambda checkpoint: "a" in checkpoint, r"Write checkpoint\.tensors$"),
+        (lambda checkpoint: dict(checkpoint), r"Write checkpoint\.tensors$"),
+    ],
+)
+def test_a_checkpoint_used_as_a_dict_names_its_tensors(
+    tmp_path: Path,
+    use: Callable[[Any], object],  # Any: used as what it is not
+    part: str,
+) -> None:
+    vkml_io.save(tmp_path / "a.vkml", {"a": np.ones(1)})
+
+    with pytest.raises(TypeError, match=part):
+        use(vkml_io.load(tmp_path / "a.vkml"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -41,6 +41,17 @@ class Checkpoint:
     tensors: dict[str, Any]  # Any: `load_module` puts the module's own tensors here
     metadata: Metadata
     version: int
+
+    if not TYPE_CHECKING:  # a type checker refuses ``checkpoint[key]`` by itself
+
+        def __getitem__(self, key: object) -> NoReturn:
+            """Say where the arrays are; `in` and `for` come here too."""
+            what = f"[{key!r}]" if isinstance(key, str) else ""
+            message = (
+                "a Checkpoint is no dict: its arrays are in .tensors, and the metadata in "
+                f".metadata. Write checkpoint.tensors{what}"
+            )
+            raise TypeError(message)
 
 
 def load(
