@@ -111,12 +111,20 @@ def tests_oldest(session: nox.Session) -> None:
     run_pytest(session, *(f"packages/{name}/tests" for name in ["vkml-io", "vkml-core", "vkml-nn"]))
 
 
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Prove on thousands of new files that the checkpoint reader refuses or reads, never breaks."""
+    install(session, ["vkml-io"], *PYTEST)
+    session.env["VKML_FUZZ_EXAMPLES"] = os.environ.get("VKML_FUZZ_EXAMPLES", "3000")
+    run_pytest(session, "packages/vkml-io/tests/test_properties.py")
+
+
 @nox.session(venv_backend="none")
 def exhaustive(session: nox.Session) -> None:
     """Prove everything: all sessions, the slow tests too, on every interpreter that is found."""
     interpreters = {version: find_interpreter(version) for version in PYTHONS}
     current = f"{sys.version_info.major}.{sys.version_info.minor}"
-    run_nox(session, ["versions", "lint", "types", "docs", "build", "bench", "demo"])
+    run_nox(session, ["versions", "lint", "types", "docs", "build", "bench", "demo", "fuzz"])
     run_nox(session, ["tests-integration", "tests-oldest"], "--", "-m", "")
     for version, path in interpreters.items():
         if path is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from conftest import Forge
     from vkml_io.aliases import Array
 
-MANY = settings(max_examples=150, deadline=None, derandomize=True)
+# `nox -s fuzz` asks for many, and for others each time.
+EXAMPLES = os.environ.get("VKML_FUZZ_EXAMPLES")
+MANY = settings(max_examples=int(EXAMPLES or 150), deadline=None, derandomize=EXAMPLES is None)
 ARRAYS = hnp.arrays(
     dtype=st.sampled_from(sorted(DTYPE_NAMES)).map(np.dtype),
     shape=hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5),
