@@ -300,6 +300,19 @@ def test_loading_refuses_complex_numbers_for_real_parameters() -> None:
         nn.Linear(2, 1).load_state_dict({"weight": np.zeros((1, 2), "c8")}, strict=False)
 
 
+@pytest.mark.parametrize(
+    ("state", "part"),
+    [
+        ("m.vkml", r"write vkml\.load_module\('m\.vkml', module\)"),
+        (vkml.Checkpoint({}, {}, 2), r"got a Checkpoint; its arrays are in \.tensors"),
+        ([1, 2], r"got a list; give what state_dict\(\)"),
+    ],
+)
+def test_a_state_that_is_no_mapping_is_refused_with_what_to_do(state: Any, part: str) -> None:
+    with pytest.raises(vkml.DTypeError, match=part):
+        Block().load_state_dict(state, strict=False)
+
+
 def test_loading_takes_any_mapping() -> None:
     class Lazy(Mapping[str, Any]):
         def __getitem__(self, name: str) -> Any:

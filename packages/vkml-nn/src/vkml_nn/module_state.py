@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import vkml
-from vkml import Tensor
+from vkml import DTypeError, Tensor
 from vkml_nn.errors import StateDictError
 from vkml_nn.module_tree import ModuleTree
 
@@ -45,6 +46,8 @@ def state_of(module: ModuleTree, prefix: str, keep_vars: bool) -> OrderedDict[st
 
 def load_state(module: ModuleTree, state: Mapping[str, Any], strict: bool) -> IncompatibleKeys:
     """Copy `state` into the tensors of `module`; see `Module.load_state_dict`."""
+    if not isinstance(state, Mapping):
+        raise DTypeError(_no_mapping(module, state))
     targets = dict(named_state(module))
     missing = [name for name in targets if name not in state]
     unexpected = [name for name in state if name not in targets]
@@ -56,6 +59,19 @@ def load_state(module: ModuleTree, state: Mapping[str, Any], strict: bool) -> In
         for name in shared:
             targets[name].copy_(state[name])
     return IncompatibleKeys(missing, unexpected)
+
+
+def _no_mapping(module: ModuleTree, state: object) -> str:
+    if isinstance(state, str | os.PathLike):
+        remedy = f"to load a file, write vkml.load_module({state!r}, module)"
+    elif hasattr(state, "tensors"):
+        remedy = "its arrays are in .tensors: pass those"
+    else:
+        remedy = "give what state_dict() of a module returned"
+    return (
+        f"{type(module).__name__}: expected a dict of tensors by name, got a "
+        f"{type(state).__name__}; {remedy}."
+    )
 
 
 def _misfits(name: str, target: Tensor, value: Any) -> Iterator[str]:
