@@ -23,12 +23,14 @@ def describe(tensor: Tensor) -> str:
         facts.append(f"size={tensor.shape}")
     else:
         values = _values(tensor)
+    empty = tensor.numel() == 0
+    if empty and tensor.shape != (0,) and tensor.device.type != "meta":
+        facts.append(f"size={tensor.shape}")
     if tensor.device.type != "cpu":
         facts.append(f"device='{tensor.device}'")
-    if tensor.dtype.name not in _DEFAULTS:
+    # Without elements nothing else tells integers and truth values from floats.
+    if tensor.dtype.name not in (_DEFAULTS[:1] if empty else _DEFAULTS):
         facts.append(f"dtype={tensor.dtype}")
-    if tensor.numel() == 0 and tensor.shape != (0,) and tensor.device.type != "meta":
-        facts.append(f"size={tensor.shape}")
     node = tensor.grad_fn
     if node is not None:
         facts.append(f"grad_fn={node!r}")

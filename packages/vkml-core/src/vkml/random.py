@@ -10,7 +10,8 @@ from __future__ import annotations
 import secrets
 import struct
 import threading
-from typing import Final
+from operator import index
+from typing import Any, Final
 
 import numpy as np
 
@@ -108,11 +109,26 @@ class Generator:
             self._seed, self._offset = found
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._lock:
+            return _rebuilt, (self._seed, self._offset)
+
     def __repr__(self) -> str:
         return f"<vkml.Generator seed={self._seed} offset={self._offset}>"
 
 
+def _rebuilt(seed: int, offset: int) -> Generator:
+    generator = Generator(seed)
+    generator._offset = offset
+    return generator
+
+
 def _checked(seed: int) -> int:
+    try:
+        seed = index(seed)
+    except TypeError:
+        message = f"a seed is an integer, not a {type(seed).__name__}; give 0 to 2**64 - 1."
+        raise ArgumentError(message) from None
     if not -_WORD // 2 <= seed < _WORD:
         raise ArgumentError(f"seed {seed} does not fit in 64 bits; give 0 to 2**64 - 1.")
     return seed % _WORD  # negative seeds count from the end, as in PyTorch

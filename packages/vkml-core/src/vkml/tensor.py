@@ -11,7 +11,7 @@ from vkml.autograd.graph import Leaf, Node, Version, version_of
 from vkml.autograd.tensor_gradient import GradientMethods
 from vkml.autograd.views import ViewOf
 from vkml.device import Device, device
-from vkml.errors import ArgumentError, AutogradError, DeviceError, ShapeError
+from vkml.errors import ArgumentError, AutogradError, DeviceError, DTypeError, ShapeError
 from vkml.methods import TensorMethods
 from vkml.printing import describe
 from vkml.storage import Storage
@@ -289,6 +289,8 @@ class Tensor(GradientMethods, TensorMethods):
         if found is None:
             found = self._like(self.detach().clone())
             memo[id(self)] = found
+            if self.grad is not None:
+                found.grad = self.grad.detach().clone()
         return found
 
     def _like(self, copied: Tensor) -> Tensor:
@@ -350,7 +352,11 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Tensor, requires_grad: bool = True) -> Parameter:  # noqa: D102
         result: Parameter = _new(cls)
-        result._operand = data._placed()
+        try:
+            result._operand = data._placed()
+        except AttributeError:
+            message = f"Parameter: expected a tensor, got {type(data).__name__}; use vkml.tensor."
+            raise DTypeError(message) from None
         result._device = data._device
         result._node = None
         result._version = version_of(data)

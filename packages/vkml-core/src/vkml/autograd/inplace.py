@@ -17,7 +17,7 @@ from vkml.autograd.graph import Leaf, Node, current_sum, next_sequence, version_
 from vkml.autograd.modes import enable_grad, mode
 from vkml.autograd.views import ViewOf, refresh_view
 from vkml.errors import AutogradError, DTypeError, ShapeError
-from vkml.ops.apply import apply, quiet
+from vkml.ops.apply import apply, quiet, unwritable
 from vkml.ops.definition import OPERATIONS, Spec
 from vkml.ops.strided import positions
 from vkml.tensor import Tensor, wrap
@@ -107,7 +107,10 @@ def assign(name: str, target: Tensor, value: Tensor) -> Tensor:
 
 def write(target: Tensor, operand: Any) -> None:
     """Write the values of `operand` into the memory of `target`, and count it."""
-    quiet.run(target._device.handle.copy, operand, target._placed())
+    try:
+        quiet.run(target._device.handle.copy, operand, target._placed())
+    except ValueError as error:
+        raise unwritable(error) from None
     version_of(target)[0] += 1
 
 

@@ -365,11 +365,21 @@ def run_into(
     overlaps = any(
         getattr(each, "_version", None) is version and each is not out for each in operands
     )
-    if operation.writes_out and spec.dtype == destination.dtype and not overlaps:
-        quiet.run(_with_out, kernel, raw, options, destination)
-    else:
-        quiet.run(device.handle.copy, quiet_result(kernel, raw, options), destination)
+    try:
+        if operation.writes_out and spec.dtype == destination.dtype and not overlaps:
+            quiet.run(_with_out, kernel, raw, options, destination)
+        else:
+            quiet.run(device.handle.copy, quiet_result(kernel, raw, options), destination)
+    except ValueError as error:
+        raise unwritable(error) from None
     version[0] += 1
+
+
+def unwritable(error: ValueError) -> ValueError:
+    """Return what to say where memory cannot be written: an array of NumPy's that is read-only."""
+    if "read-only" not in str(error):
+        return error
+    return ArgumentError("this tensor lies on a read-only array; write to a clone: x.clone().")
 
 
 def quiet_result(kernel: Callable[..., Any], raw: Sequence[Any], options: tuple[Any, ...]) -> Any:
