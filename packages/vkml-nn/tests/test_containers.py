@@ -43,6 +43,14 @@ def test_list_of_modules_can_be_changed(kind: Any) -> None:
         model[3]
 
 
+def test_layers_in_a_list_are_refused_with_the_right_call() -> None:
+    layers = [nn.Linear(2, 2), nn.ReLU()]
+
+    for wrong in (layers, tuple(layers), iter(layers)):
+        with pytest.raises(vkml.DTypeError, match=r"write nn\.Sequential\(\*layers\)"):
+            nn.Sequential(wrong)
+
+
 def test_module_list_prints_as_a_module_and_adds_up() -> None:
     layers = nn.ModuleList([nn.ReLU()])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import index as as_index
 from typing import Any, Generic, Self, TypeVar, overload
 
-from vkml import IndexOutOfRangeError, Parameter, Tensor
+from vkml import DTypeError, IndexOutOfRangeError, Parameter, Tensor
 from vkml_nn.module import Module
 
 _Held = TypeVar("_Held")
@@ -110,6 +110,12 @@ class Sequential(_Numbered[Any]):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
+        if len(args) == 1 and isinstance(args[0], list | tuple | Iterator):
+            message = (
+                f"Sequential: expected modules as arguments, got one {type(args[0]).__name__}; "
+                "write nn.Sequential(*layers)."
+            )
+            raise DTypeError(message)
         if len(args) == 1 and isinstance(args[0], OrderedDict):
             named = args[0]
         else:
