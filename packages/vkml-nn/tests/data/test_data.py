@@ -72,6 +72,11 @@ def test_tensors_of_different_lengths_are_refused() -> None:
         data.TensorDataset(vkml.zeros(2), vkml.zeros(3))
 
 
+def test_arrays_are_refused_at_once_with_the_way_to_make_tensors() -> None:
+    with pytest.raises(vkml.DTypeError, match=r"argument 1 is a ndarray.*vkml\.from_numpy"):
+        data.TensorDataset(vkml.ones(3), np.ones(3))  # type: ignore[arg-type]  # wrong on purpose
+
+
 def test_subset_gathers_through_its_data_set_and_can_be_pickled() -> None:
     rows = data.TensorDataset(vkml.arange(10) * 10)
     subset = data.Subset(data.Subset(rows, [9, 8, 7, 6]), [3, 0])

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import vkml
-from vkml import ArgumentError, IndexOutOfRangeError, ShapeError, Tensor
+from vkml import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError, Tensor
 
 _Sample = TypeVar("_Sample", covariant=True)
 
@@ -56,6 +56,8 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     Raises
     ------
+    DTypeError
+        An argument is no tensor.
     ShapeError
         The first sizes differ.
 
@@ -67,6 +69,9 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """
 
     def __init__(self, *tensors: Tensor) -> None:
+        for position, tensor in enumerate(tensors):
+            if not isinstance(tensor, Tensor):
+                raise DTypeError(_no_tensor(position, tensor))
         shapes = [tensor.shape for tensor in tensors]
         if len({shape[:1] for shape in shapes}) != 1 or not shapes[0]:
             message = f"TensorDataset: the tensors need one first size, got shapes {shapes}."
@@ -84,6 +89,13 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         first = self.tensors[0]
         index = vkml.tensor(indices, dtype=vkml.int64, device=first.device)
         return [vkml.index_select(each, 0, index.to(device=each.device)) for each in self.tensors]
+
+
+def _no_tensor(position: int, value: object) -> str:
+    return (
+        f"TensorDataset: argument {position} is a {type(value).__name__}; expected a tensor. Make "
+        "one with vkml.from_numpy or vkml.tensor."
+    )
 
 
 class Subset(Dataset[_Sample]):
