@@ -234,6 +234,17 @@ def test_a_key_that_is_an_enumeration_of_texts_is_its_text(tmp_path: Path) -> No
     assert list(vkml_io.load(tmp_path / "a.vkml").tensors) == ["hot"]
 
 
+@pytest.mark.parametrize("order", ["C", "strided"])
+def test_bools_that_a_reader_would_refuse_are_refused(tmp_path: Path, order: str) -> None:
+    flags = np.full(8, 2, np.uint8).view(np.bool_)
+
+    with pytest.raises(vkml_io.CheckpointError) as caught:
+        vkml_io.save(tmp_path / "a.vkml", {"a": flags if order == "C" else flags[::-2]})
+
+    assert caught.value.code == "D10"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_more_than_32_dimensions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(vkml_io.CheckpointError) as caught:
         vkml_io.save(tmp_path / "a.vkml", {"w": np.ones((1,) * 33)})

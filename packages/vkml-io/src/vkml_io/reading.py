@@ -79,13 +79,18 @@ def scan_values(archive: Archive, place: ArrayPlace) -> Iterator[Array]:
 
 def check_bools(place: ArrayPlace, array: Array) -> None:
     """Refuse bool bytes other than 0 and 1, with which NumPy's results are undefined (D10)."""
-    if array.dtype == np.bool_ and array.size and int(array.view(np.uint8).max()) > 1:
+    if holds_odd_bools(array):
         raise violation(
             "D10",
             "a bool is neither 0 nor 1",
             member=place.member.name,
             offset=place.member_start,
         )
+
+
+def holds_odd_bools(array: Array) -> bool:
+    """Return whether a bool of `array` is neither 0 nor 1 in memory."""
+    return array.dtype == np.bool_ and array.size > 0 and int(array.view(np.uint8).max()) > 1
 
 
 def _check_sums(place: ArrayPlace, found: Checksums) -> None:

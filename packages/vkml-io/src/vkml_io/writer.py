@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from vkml_io import platform
 from vkml_io.archive_writer import ArchiveWriter
 from vkml_io.atomic import replacing
-from vkml_io.errors import naming
+from vkml_io.errors import naming, violation
 from vkml_io.format import HEADER_MEMBER
 from vkml_io.header import encode_header
 from vkml_io.names import member_of
 from vkml_io.path_arguments import check_folder, check_order, check_path
+from vkml_io.reading import holds_odd_bools
 from vkml_io.save_plan import SavePlan, plan_save
 from vkml_io.values import StorageCache
 
@@ -103,6 +104,9 @@ def _write(
     for array in plan.arrays:
         name = member_of(array.key)
         values = array.value.get(storages)
+        if holds_odd_bools(values):  # the reader refuses them
+            message = "a bool is neither 0 nor 1; save array.view('uint8') != 0"
+            raise violation("D10", message, member=name)
         written = writer.add_array(name, array.npy_header, values, compress=compress)
         index.append(array.index_entry(written.start, packed=written.packed))
         if written.sha256 is not None:
