@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
@@ -175,6 +176,20 @@ def test_a_missing_folder_is_named_before_the_arrays_are_looked_at(tmp_path: Pat
         vkml_io.save(folder / "a.vkml", {"": object()})
 
     assert caught.value.filename == str(folder)
+
+
+def test_a_failed_write_names_the_destination(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("vkml_io.platform.write_at", full)
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        vkml_io.save(tmp_path / "a.vkml", {})
+
+    assert caught.value.filename == str(tmp_path / "a.vkml")
 
 
 def test_a_name_as_long_as_the_system_allows_can_be_saved(tmp_path: Path) -> None:

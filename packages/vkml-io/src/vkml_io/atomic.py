@@ -32,7 +32,11 @@ def replacing(path: PathLike, *, durable: bool) -> Iterator[int]:
     mode = _existing_mode(target)
     temporary = target.with_name(_temporary_name(target.name))
     # 0666: the kernel applies the caller's umask, as for any file that he writes.
-    descriptor = os.open(temporary, platform.OPEN_NEW_FILE, 0o666)
+    try:
+        descriptor = os.open(temporary, platform.OPEN_NEW_FILE, 0o666)
+    except OSError as error:
+        _name(error, temporary, target)
+        raise
     try:
         try:
             if mode is not None:
@@ -43,12 +47,20 @@ def replacing(path: PathLike, *, durable: bool) -> Iterator[int]:
         finally:
             os.close(descriptor)
         _replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError):
+            _name(error, temporary, target)
         raise
     if durable:
         platform.sync_folder(target.parent)
+
+
+def _name(error: OSError, temporary: Path, target: Path) -> None:
+    """Say which file could not be written: descriptors have no name, and nobody knows the new."""
+    if error.filename in (None, str(temporary)):
+        error.filename, error.filename2 = str(target), None
 
 
 def _existing_mode(target: Path) -> int | None:
