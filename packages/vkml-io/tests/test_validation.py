@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from importlib import metadata
@@ -35,6 +36,38 @@ def damaged(path: Path) -> Path:
             data[entry.data_offset] ^= 1
     path.write_bytes(data)
     return path
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_the_command_writes_any_key_to_any_terminal(tmp_path: Path, encoding: str) -> None:
+    vkml_io.save(tmp_path / "a.vkml", {"日本": np.ones(1)})
+    command = [sys.executable, "-m", "vkml_io", "info", str(tmp_path / "a.vkml")]
+
+    done = subprocess.run(
+        command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": encoding}, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert ("日本" if encoding == "utf-8" else "\\u65e5\\u672c").encode() in done.stdout
+
+
+def test_the_command_is_silent_when_nobody_reads_on(path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "vkml_io", "info", str(path)]
+
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("ratio", ["nan", "-1"])
+def test_a_ratio_that_limits_nothing_is_wrong_usage(path: Path, ratio: str) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["validate", f"--max-expansion-ratio={ratio}", str(path)])
+
+    assert caught.value.code == 2
 
 
 def test_every_damaged_array_is_reported_in_file_order(damaged: Path) -> None:

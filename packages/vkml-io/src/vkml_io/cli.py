@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -32,8 +33,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"{options.file}: {error.strerror or error}\n")
         return UNDECIDED
-    sys.stdout.write(f"{text}\n")
+    try:
+        sys.stdout.write(f"{_writable(text)}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough. Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(code)
+
+
+def _writable(text: str) -> str:
+    """Return `text` with escapes for what the terminal or file cannot hold."""
+    encoding = sys.stdout.encoding or "utf-8"
+    errors = sys.stdout.errors or "strict"
+    try:
+        text.encode(encoding, errors)
+    except UnicodeEncodeError:
+        return text.encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 def _info(options: argparse.Namespace) -> tuple[str, int]:
@@ -47,6 +64,13 @@ def _validate(options: argparse.Namespace) -> tuple[str, int]:
     )
     text = json.dumps(report.to_json()) if options.json else report_text(report)
     return text, SOUND if report.is_sound else FINDINGS
+
+
+def _ratio(text: str) -> float:
+    ratio = float(text)
+    if not ratio >= 0:
+        raise argparse.ArgumentTypeError(f"{text} limits nothing; give a number of 0 or more")
+    return ratio
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         "--level", choices=LEVELS, default="values", help="how deep (default: %(default)s)"
     )
     check.add_argument(
-        "--max-expansion-ratio", type=float, default=100.0, metavar="N",
+        "--max-expansion-ratio", type=_ratio, default=100.0, metavar="N",
         help="refuse what unpacks to more than N times the file (default: %(default)s)",
     )  # fmt: skip
     check.set_defaults(run=_validate)
