@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from conftest import Forge
     from vkml_io.aliases import Array
 
 
@@ -104,6 +105,36 @@ def test_what_cannot_be_written_in_place_is_listed(tmp_path: Path, target: Any) 
 
     with pytest.raises(vkml_io.StateMismatchError, match="'w' is no tensor"):
         vkml_io.load_module(tmp_path / "a.vkml", Module(w=target))
+
+
+def test_a_damaged_stream_changes_nothing_without_verify_either(tmp_path: Path) -> None:
+    values = np.tile(np.arange(1000, dtype="f4"), 10)
+    path = tmp_path / "a.vkml"
+    vkml_io.save(path, {"a": values, "b": values}, compress=True)
+    entry = vkml_io.inspect(path)[1]
+    data = bytearray(path.read_bytes())
+    middle = slice(entry.data_offset + 900, entry.data_offset + entry.stored_bytes)
+    data[middle] = b"\xff" * len(data[middle])
+    path.write_bytes(data)
+    module = Module(a=np.zeros(10_000, "f4"), b=np.zeros(10_000, "f4"))
+
+    with pytest.raises(vkml_io.StateMismatchError, match="deflate stream"):
+        vkml_io.load_module(path, module, verify=False)
+
+    assert not module.tensors["a"].any()
+
+
+def test_a_wrong_bool_changes_nothing_without_verify_either(forge: Forge) -> None:
+    bools = forge.npy("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", b"\0\2")
+    path = forge.write(
+        forge.tensor(key="a"), forge.tensor(bools, key="b"), forge.header(["a", "b"])
+    )
+    module = Module(a=np.ones((2, 3), "f4"), b=np.zeros(2, bool))
+
+    with pytest.raises(vkml_io.StateMismatchError, match="neither 0 nor 1"):
+        vkml_io.load_module(path, module, verify=False)
+
+    assert module.tensors["a"].all()
 
 
 def test_a_prefix_chooses_a_part_of_the_file(tmp_path: Path) -> None:
