@@ -189,6 +189,16 @@ def test_casts_into_a_dtype_that_numpy_lacks(
             vkml_io.load_module(tmp_path / "a.vkml", Module(w=target), cast=cast)
 
 
+@pytest.mark.parametrize("dtype", [object, "U8"])
+def test_arrays_that_hold_no_numbers_are_not_filled(path: Path, dtype: Any) -> None:
+    module = Module(weight=np.full((2, 3), "kept", dtype), steps=np.zeros((), "i8"))
+
+    with pytest.raises(vkml_io.StateMismatchError, match="'weight' is float32"):
+        vkml_io.load_module(path, module)
+
+    assert (module.tensors["weight"] == "kept").all()
+
+
 def test_tied_tensors_take_equal_values(tmp_path: Path) -> None:
     tied = np.zeros(3)
     vkml_io.save_module(tmp_path / "a.vkml", Module(a=np.ones(3), b=np.ones(3)))

@@ -59,9 +59,7 @@ def array_bytes(array: Array) -> memoryview:
     return flat.view(np.uint8).data if flat.nbytes else memoryview(bytearray())
 
 
-def scan_values(
-    archive: Archive, place: ArrayPlace, *, verify: bool = True
-) -> Iterator[Array]:
+def scan_values(archive: Archive, place: ArrayPlace, *, verify: bool = True) -> Iterator[Array]:
     """Yield the values at `place` as flat arrays of bounded size, then compare the checksums.
 
     The caller must go to the end, or nothing is compared (D8, D9).

@@ -41,8 +41,9 @@ def cast_allowed(source: np.dtype[Any], target_name: str, cast: Casting) -> bool
     """Return whether values of dtype `source` may go into a tensor of dtype `target_name`."""
     if target_name in DTYPE_NAMES.values():
         return np.can_cast(source, np.dtype(target_name), casting=cast)
-    # bfloat16 and its like: every cast into them loses digits.
-    return cast == "unsafe" or (cast == "same_kind" and source.kind in _INTO_FLOATING)
+    # bfloat16 and its like: every cast into them loses digits. int4 and objects are no such.
+    fits = "float" in target_name and source.kind in _INTO_FLOATING
+    return cast == "unsafe" or (cast == "same_kind" and fits)
 
 
 def memory_identity(target: Any) -> Hashable:
