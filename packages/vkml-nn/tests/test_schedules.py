@@ -65,6 +65,14 @@ def test_schedule_goes_on_from_its_state(name: str, options: dict[str, Any]) -> 
     assert other.param_groups[1]["lr"] == first.param_groups[1]["lr"]
 
 
+@pytest.mark.parametrize(("name", "options"), SCHEDULES)
+def test_a_tensor_in_place_of_the_optimizer_is_named(name: str, options: dict[str, Any]) -> None:
+    own_options = {key: value for key, value in options.items() if key != "cycle_momentum"}
+
+    with pytest.raises(vkml.DTypeError, match=f"{name}: expected an optimiser.*got a Tensor"):
+        getattr(lr_scheduler, name)(vkml.zeros(1), **own_options)
+
+
 @pytest.mark.parametrize(
     ("make", "part"),
     [

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from vkml import ArgumentError
-from vkml_nn.optimizers.optimizer import Optimizer
+from vkml import ArgumentError, DTypeError
+from vkml_nn.optimizers.optimizer import Group, Optimizer
 
 __all__ = [
     "CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "MultiStepLR", "OneCycleLR",
@@ -45,7 +45,7 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self.optimizer = optimizer
-        for group in optimizer.param_groups:
+        for group in _groups(self, optimizer):
             if last_epoch == -1:
                 group["initial_lr"] = group["lr"]
             elif "initial_lr" not in group:
@@ -83,6 +83,20 @@ class LRScheduler:
         vars(self).update(state_dict)
 
 
+def _groups(schedule: LRScheduler, optimizer: Optimizer) -> list[Group]:
+    """Return the groups of what must be an optimiser."""
+    if not isinstance(optimizer, Optimizer):
+        raise DTypeError(_no_optimizer(schedule, optimizer))
+    return optimizer.param_groups
+
+
+def _no_optimizer(schedule: LRScheduler, value: object) -> str:
+    return (
+        f"{type(schedule).__name__}: expected an optimiser, such as vkml.optim.SGD(...), got a "
+        f"{type(value).__name__}."
+    )
+
+
 class LambdaLR(LRScheduler):
     """The first step size times a function of the time.
 
@@ -109,7 +123,7 @@ class LambdaLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, lr_lambda: Factor | Sequence[Factor], last_epoch: int = -1
     ) -> None:
-        count = len(optimizer.param_groups)
+        count = len(_groups(self, optimizer))
         self.lr_lambdas = [lr_lambda] * count if callable(lr_lambda) else list(lr_lambda)
         if len(self.lr_lambdas) != count:
             message = (
@@ -252,7 +266,7 @@ class OneCycleLR(LRScheduler):
                 f"OneCycleLR: anneal_strategy is {anneal_strategy!r}; choose 'cos' or 'linear'."
             )
             raise ArgumentError(message)
-        count = len(optimizer.param_groups)
+        count = len(_groups(self, optimizer))
         self.total_steps = total_steps
         self.max_lrs = list(max_lr) if isinstance(max_lr, Sequence) else [max_lr] * count
         self.pct_start = pct_start

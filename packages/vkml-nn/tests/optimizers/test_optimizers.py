@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import vkml
+import vkml_nn
 from vkml import nn
 from vkml_nn.optimizers import flat
 
@@ -370,11 +371,20 @@ def test_zero_grad_forgets_or_zeroes() -> None:
         (lambda x: vkml.optim.SGD([x], lr=-1), vkml.ArgumentError, "lr is -1"),
         (lambda x: vkml.optim.SGD([x], nesterov=True), vkml.ArgumentError, "nesterov needs"),
         (lambda x: vkml.optim.Adam([x], betas=(0.9, 1.0)), vkml.ArgumentError, "betas are"),
+        (lambda x: vkml.optim.AdamW([x], betas=cast(Any, 0.9)), vkml.ArgumentError, "are 0.9"),
+        (lambda x: vkml.optim.Adam([x], betas=cast(Any, (0.9,))), vkml.ArgumentError, "give two"),
     ],
 )
 def test_wrong_argument_is_named(make: Callable[[Any], Any], error: Any, part: str) -> None:
     with pytest.raises(error, match=part):
         make(vkml.zeros(1, requires_grad=True))
+
+
+def test_state_of_something_else_is_refused() -> None:
+    optimizer = vkml.optim.SGD([vkml.zeros(1, requires_grad=True)])
+
+    with pytest.raises(vkml_nn.StateDictError, match="no 'state' and no 'param_groups'; give what"):
+        optimizer.load_state_dict({"weight": vkml.ones(1)})
 
 
 def test_optimizer_prints_its_options() -> None:

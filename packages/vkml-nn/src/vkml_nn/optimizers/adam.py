@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from vkml import ArgumentError, Tensor
@@ -63,8 +64,16 @@ class Adam(Optimizer):
 
     def _check(self, group: Group) -> None:
         require_at_least_zero(self, group, "lr", "eps", "weight_decay")
-        if not all(0 <= beta < 1 for beta in group["betas"]):
-            message = f"{type(self).__name__}: betas are {group['betas']}; give two from [0, 1)."
+        betas = group["betas"]
+        if (
+            not isinstance(betas, Sequence)
+            or len(betas) != 2
+            or not all(0 <= beta < 1 for beta in betas)
+        ):
+            message = (
+                f"{type(self).__name__}: betas are {betas!r}; give two from [0, 1), such as "
+                "(0.9, 0.999)."
+            )
             raise ArgumentError(message)
 
     def _kept_names(self, group: Group) -> tuple[str, ...]:

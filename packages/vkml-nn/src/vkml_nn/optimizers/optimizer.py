@@ -196,9 +196,16 @@ class Optimizer:
         Raises
         ------
         StateDictError
-            The groups differ in number or size, or a tensor has another shape than its
-            parameter. Nothing is changed.
+            This is no state of an optimiser, the groups differ in number or size, or a tensor has
+            another shape than its parameter. Nothing is changed.
         """
+        absent = [name for name in ("state", "param_groups") if name not in state_dict]
+        if absent:
+            message = (
+                f"{type(self).__name__}: the state has no {' and no '.join(map(repr, absent))}; "
+                "give what state_dict() of an optimiser returned, not that of a module."
+            )
+            raise StateDictError(message)
         groups = state_dict["param_groups"]
         sizes = [len(group["params"]) for group in groups]
         own_sizes = [len(group["params"]) for group in self.param_groups]
