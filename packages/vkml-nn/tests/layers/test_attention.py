@@ -87,6 +87,25 @@ def test_attention_weights_equal_torch(average: bool) -> None:
     np.testing.assert_allclose(weights.detach().numpy(), expected.detach().numpy(), 1e-5, 1e-6)
 
 
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.parametrize(
+    ("shapes", "part"),
+    [
+        (((2, 3, 4), (2, 5, 4), (2, 6, 4)), "key has length 5 and the value 6"),
+        (((2, 3, 4), (2, 5, 4), (1, 5, 4)), "batches of 2, 2 and 1"),
+        (((2, 3, 4), (2, 5, 8), (2, 5, 4)), "last size of the key is 8; the module was made for 4"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_named(shapes: Any, part: str, batch_first: bool) -> None:
+    attention = nn.MultiheadAttention(4, 2, batch_first=batch_first)
+    inputs = [vkml.zeros(shape) for shape in shapes]
+    if not batch_first:
+        inputs = [each.transpose(0, 1) for each in inputs]
+
+    with pytest.raises(vkml.ShapeError, match=part):
+        attention(*inputs)
+
+
 def test_masks_of_wrong_shapes_are_named() -> None:
     attention = nn.MultiheadAttention(8, 2, batch_first=True)
     x = vkml.zeros(3, 5, 8)

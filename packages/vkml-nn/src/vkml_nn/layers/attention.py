@@ -149,6 +149,11 @@ class MultiheadAttention(Module):
             Return (batch, queries, keys), the mean over the heads, or all of them.
         is_causal : bool
             Ignore keys after the query; `attn_mask` may say the same, and is then not read.
+
+        Raises
+        ------
+        ShapeError
+            The inputs or masks do not fit the module or each other.
         """
         batched = query.ndim == 3
         if query.ndim not in (2, 3) or not query.ndim == key.ndim == value.ndim:
@@ -157,7 +162,9 @@ class MultiheadAttention(Module):
                 f"a batch), got shapes {query.shape}, {key.shape} and {value.shape}."
             )
             raise ShapeError(message)
-        q, k, v = self._projected(*self._with_batch_first(query, key, value))
+        query, key, value = self._with_batch_first(query, key, value)
+        self._check_shapes(query, key, value)
+        q, k, v = self._projected(query, key, value)
         mask = self._mask(q, k, key_padding_mask, None if is_causal else attn_mask)
         weights = None
         dropout = self.dropout if self.training else 0.0
@@ -187,6 +194,32 @@ class MultiheadAttention(Module):
                 else:
                     found[id(each)] = each if self.batch_first else each.transpose(0, 1)
         return found[id(query)], found[id(key)], found[id(value)]
+
+    def _check_shapes(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+        """Raise a ShapeError unless inputs (batch, length, size) fit the module and each other."""
+        sizes = (self.embed_dim, self.kdim, self.vdim)
+        for name, each, size in zip(
+            ("query", "key", "value"), (query, key, value), sizes, strict=True
+        ):
+            if each.shape[2] != size:
+                message = (
+                    f"MultiheadAttention: the last size of the {name} is {each.shape[2]}; the "
+                    f"module was made for {size}."
+                )
+                raise ShapeError(message)
+        if key.shape[1] != value.shape[1]:
+            message = (
+                f"MultiheadAttention: the key has length {key.shape[1]} and the value "
+                f"{value.shape[1]}; each key belongs to one value, so give equally many."
+            )
+            raise ShapeError(message)
+        if not query.shape[0] == key.shape[0] == value.shape[0]:
+            message = (
+                f"MultiheadAttention: query, key and value have batches of {query.shape[0]}, "
+                f"{key.shape[0]} and {value.shape[0]} (batch_first={self.batch_first}); give equal "
+                "ones."
+            )
+            raise ShapeError(message)
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> Projected:
         """Return queries, keys and values as (batch, head, length, size of a head)."""
