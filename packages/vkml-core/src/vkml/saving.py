@@ -38,8 +38,8 @@ def load_tensors(
     ------
     vkml.io.CheckpointError
         The file is damaged or not a checkpoint. Nothing is loaded in part.
-    KeyError
-        The checkpoint holds no tensor of that name.
+    vkml.io.StateMismatchError
+        The checkpoint holds no tensor of that name. It is a KeyError too.
 
     Examples
     --------
@@ -50,17 +50,29 @@ def load_tensors(
     """
     destination = _device(device)
     if destination.type == "meta":
-        entries = {entry.key: entry for entry in vkml_io.inspect(path)}
-        wanted = list(entries) if keys is None else keys
         return {
-            key: empty(entries[key].shape, dtype=entries[key].dtype, device=destination)
-            for key in wanted
+            entry.key: empty(entry.shape, dtype=entry.dtype, device=destination)
+            for entry in _entries(path, keys)
         }
-    checkpoint = load(path, keys=None if keys is None else list(keys))
-    arrays = checkpoint.tensors
+    arrays = load(path, keys=keys).tensors
     if destination.type == "cpu":  # the arrays are fresh: their memory can be taken over
         return {key: FUNCTIONS["as_tensor"](array) for key, array in arrays.items()}
     return {key: tensor(array, device=destination) for key, array in arrays.items()}
+
+
+def _entries(path: PathLike, keys: Sequence[str] | None) -> list[vkml_io.Entry]:
+    """Return what the checkpoint holds under `keys`, without reading an array."""
+    entries = {entry.key: entry for entry in vkml_io.inspect(path)}
+    if keys is None:
+        return list(entries.values())
+    if isinstance(keys, str):
+        raise TypeError("keys must be a sequence of str, not one str")
+    wanted = tuple(keys)
+    missing = [key for key in wanted if key not in entries]
+    if missing:
+        message = f"the checkpoint has no {', '.join(map(repr, missing[:3]))}"
+        raise vkml_io.StateMismatchError(message, path=os.fspath(path))
+    return [entries[key] for key in wanted]
 
 
 _device = device

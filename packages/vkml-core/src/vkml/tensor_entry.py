@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vkml.errors import DeviceError
+
 if TYPE_CHECKING:
     from vkml.tensor import Tensor
 
@@ -15,6 +17,12 @@ class TensorEntry:
     """The facts of one tensor, in bytes, and a way to read its storage from any device."""
 
     def __init__(self, tensor: Tensor) -> None:
+        if tensor.device.type == "meta":
+            message = (
+                f"a tensor of shape {tensor.shape} on 'meta' has no values to save; load or make "
+                "it on another device first"
+            )
+            raise DeviceError(message)
         self._tensor = tensor
         layout = tensor._layout()
         item = tensor.dtype.itemsize

@@ -57,7 +57,10 @@ def as_value(key: str, given: Any) -> Value:  # Any: whatever np.asarray takes
     CheckpointError
         It has too many dimensions.
     """
-    entry = entry_of(given)
+    try:
+        entry = entry_of(given)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{quoted(key)} cannot be saved: {error}") from error
     if entry is not None:
         return _from_entry(key, entry)
     if isinstance(given, np.ma.MaskedArray):
