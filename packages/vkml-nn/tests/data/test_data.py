@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib.util
 import pickle
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -269,6 +270,21 @@ def test_worker_that_dies_is_an_error_that_says_so() -> None:
 
     with pytest.raises(nn.WorkerError, match="worker 0 died"):
         list(loader)
+
+
+def test_script_without_a_main_guard_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import vkml\n"
+        "dataset = vkml.data.TensorDataset(vkml.arange(3))\n"
+        "print(list(vkml.data.DataLoader(dataset, num_workers=1)))\n"
+    )
+
+    result = subprocess.run([sys.executable, script], capture_output=True, text=True)
+
+    assert result.returncode == 1
+    assert "Put what it runs under 'if __name__ == \"__main__\":'" in result.stderr
+    assert "bootstrapping" not in result.stderr
 
 
 def test_loader_with_workers_can_be_left_early() -> None:

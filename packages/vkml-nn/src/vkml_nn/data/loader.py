@@ -67,6 +67,12 @@ class DataLoader:
     >>> dataset = vkml.data.TensorDataset(vkml.arange(5))
     >>> [batch.tolist() for (batch,) in vkml.data.DataLoader(dataset, batch_size=2)]
     [[0, 1], [2, 3], [4]]
+
+    Workers import the script that starts them, so that it has to guard what it runs::
+
+        if __name__ == "__main__":
+            for batch in vkml.data.DataLoader(dataset, batch_size=8, num_workers=4):
+                ...
     """
 
     def __init__(

@@ -17,6 +17,14 @@ _START_METHOD: Final = (
     "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 )
 
+_BOOTSTRAPPING: Final = "bootstrapping phase"
+"""What multiprocessing says when a new process, still importing the script, starts others."""
+
+_NO_GUARD: Final = (
+    "DataLoader: a worker process imports the script that started it, and this script then starts "
+    "workers itself. Put what it runs under 'if __name__ == \"__main__\":', or give num_workers=0."
+)
+
 
 class WorkerPool:
     """Processes that make batches ahead; each holds its own copy of the data set.
@@ -79,7 +87,7 @@ class WorkerPool:
             for request in requests:
                 number = turns[0]
                 turns.rotate(-1)
-                pending.append((number, self._executors[number].submit(work, request)))
+                pending.append((number, self._submit(number, request)))
                 return
 
         try:
@@ -105,6 +113,14 @@ class WorkerPool:
                 yield batch
         finally:
             self.close()
+
+    def _submit(self, number: int, request: Any) -> Future[Any]:
+        try:
+            return self._executors[number].submit(work, request)
+        except RuntimeError as error:
+            if _BOOTSTRAPPING in str(error):
+                raise WorkerError(_NO_GUARD) from None
+            raise
 
     def close(self) -> None:
         """End the processes. May be called twice."""
