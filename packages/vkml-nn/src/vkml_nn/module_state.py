@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 import vkml
 from vkml import DTypeError, Tensor
 from vkml_nn.errors import StateDictError
@@ -84,6 +86,20 @@ def _misfits(name: str, target: Tensor, value: Any) -> Iterator[str]:
         yield f"{name}: shape {tuple(shape)}, expected {target.shape}"
     if "complex" in str(value.dtype) and not target.dtype.is_complex:
         yield f"{name}: {value.dtype} does not fit into {target.dtype}"
+    reason = _why_unreadable(value)
+    if reason is not None:
+        yield f"{name}: {reason}"
+
+
+def _why_unreadable(value: Any) -> str | None:
+    """Return why the values cannot be had, which must not come out halfway."""
+    if isinstance(value, Tensor):
+        return "a tensor on 'meta' has no values" if value.device.type == "meta" else None
+    try:
+        vkml.tensor(np.empty(0, np.asarray(value).dtype))
+    except (TypeError, ValueError, RuntimeError) as error:
+        return str(error)
+    return None
 
 
 def _report(
@@ -95,7 +111,7 @@ def _report(
         groups = {"missing": missing, "unexpected": unexpected} | groups
     for title, names in groups.items():
         if names:
-            shown = names[:_SHOWN_AT_MOST]
+            shown = list(map(str, names[:_SHOWN_AT_MOST]))
             more = [f"and {len(names) - len(shown)} more"] if len(names) > len(shown) else []
             parts.append("\n    ".join([f"  {title}:", *shown, *more]))
     if strict and not unfit:
