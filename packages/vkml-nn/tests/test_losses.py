@@ -54,6 +54,54 @@ def test_loss_equals_torch(name: str, options: Any, target: Any, reduction: str)
             np.testing.assert_allclose(found, expected, 1e-5, 1e-6)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_cross_entropy_of_probabilities_equals_torch_at_0_and_1_too(
+    reduction: str, weighted: bool
+) -> None:
+    edges = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1e-9, 1e-13], np.float32)
+    chance = np.concatenate([edges, RANDOM.random(8, dtype=np.float32)])
+    target = np.array([0.0, 0.3, 1.0, 0.0, 0.3, 1.0, 1.0, 1.0] * 2, np.float32)
+
+    def run(library: Any) -> list[Any]:
+        weight = library.tensor(np.linspace(0, 2, 16, dtype="f4")) if weighted else None
+        x = library.tensor(chance, requires_grad=True)
+        result = library.nn.BCELoss(weight, reduction=reduction)(x, library.tensor(target))
+        result.sum().backward()
+        return [result.detach().numpy(), x.grad.numpy()]
+
+    for found, expected in zip(run(vkml), run(torch), strict=True):
+        np.testing.assert_allclose(found, expected, 1e-5, 1e-6)
+
+
+def test_second_derivatives_of_cross_entropy_of_probabilities_equal_torch() -> None:
+    def run(library: Any) -> Any:
+        x = library.tensor(PART, requires_grad=True)
+        target = library.tensor(PART[::-1].copy(), requires_grad=True)
+        loss = library.nn.functional.binary_cross_entropy(x, target, reduction="sum")
+        first = library.autograd.grad(loss, [x, target], create_graph=True)
+        (second,) = library.autograd.grad((first[0] ** 2).sum(), [x])
+        return [first[1].detach().numpy(), second.numpy()]
+
+    for found, expected in zip(run(vkml), run(torch), strict=True):
+        np.testing.assert_allclose(found, expected, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "error", "part"),
+    [
+        (vkml.ones(3, 1), {}, vkml.ShapeError, r"shape \(3, 1\), the target \(3,\)"),
+        (vkml.ones(3).long(), {}, vkml.DTypeError, "give probabilities"),
+        (vkml.ones(3), {"reduction": "average"}, vkml.ArgumentError, "reduction is 'average'"),
+    ],
+)
+def test_cross_entropy_of_probabilities_names_what_is_wrong(
+    values: vkml.Tensor, options: Any, error: type[Exception], part: str
+) -> None:
+    with pytest.raises(error, match=part):
+        nn.functional.binary_cross_entropy(values, vkml.ones(3), **options)
+
+
 def test_divergence_by_batch_equals_torch() -> None:
     loss = nn.KLDivLoss(reduction="batchmean")(vkml.tensor(SCORES), vkml.tensor(PART))
     expected = torch.nn.KLDivLoss(reduction="batchmean")(torch.tensor(SCORES), torch.tensor(PART))

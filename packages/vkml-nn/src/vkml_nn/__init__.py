@@ -53,6 +53,7 @@ from vkml_nn.layers.pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
 from vkml_nn.layers.shape import Flatten, Unflatten
 from vkml_nn.layers.transformer import TransformerEncoder, TransformerEncoderLayer
 from vkml_nn.losses import (
+    BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
     HuberLoss,
@@ -65,7 +66,7 @@ from vkml_nn.losses import (
 from vkml_nn.module import Module
 
 __all__ = [
-    "ELU", "GELU", "AdaptiveAvgPool2d", "AvgPool2d", "BCEWithLogitsLoss", "BatchNorm1d",
+    "ELU", "GELU", "AdaptiveAvgPool2d", "AvgPool2d", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d",
     "BatchNorm2d", "Conv1d", "Conv2d", "CrossEntropyLoss", "Dropout", "Embedding", "Flatten",
     "GroupNorm", "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm", "LeakyReLU", "Linear",
     "LogSoftmax", "MSELoss", "MaxPool2d", "Module", "ModuleDict", "ModuleList",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import vkml
 from vkml import ArgumentError, Tensor
+from vkml_nn.binary_cross_entropy import binary_cross_entropy
 from vkml_nn.module import Module
 
 __all__ = [
-    "BCEWithLogitsLoss", "CrossEntropyLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
-    "NLLLoss", "SmoothL1Loss",
+    "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "HuberLoss", "KLDivLoss", "L1Loss",
+    "MSELoss", "NLLLoss", "SmoothL1Loss",
 ]  # fmt: skip
 
 
@@ -139,6 +140,36 @@ class NLLLoss(_Loss):
         return vkml.nll_loss(
             input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
         )
+
+
+class BCELoss(_Loss):
+    """Binary cross entropy of probabilities.
+
+    `BCEWithLogitsLoss` takes scores in their place, and loses no digits near 0 and 1.
+
+    Parameters
+    ----------
+    weight : Tensor, optional
+        How much each element counts.
+    reduction : {"mean", "sum", "none"}
+        How the losses are summed up.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.nn.BCELoss()(vkml.tensor([0.5]), vkml.tensor([1.0]))
+    tensor(0.6931)
+    """
+
+    weight: Tensor | None
+
+    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss of probabilities and targets between 0 and 1."""
+        return binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
