@@ -65,6 +65,14 @@ def axis_of(dim: int, rank: int) -> int:
     return dim % limit
 
 
+def existing_axis(dim: int, rank: int) -> int:
+    """As `axis_of`, where the imaginary axis of a rank-0 tensor will not do."""
+    axis = axis_of(dim, rank)
+    if not rank:
+        raise ShapeError("a rank-0 tensor has no axes.")
+    return axis
+
+
 def _integer(dim: object) -> int:
     try:
         if not isinstance(dim, bool):

@@ -87,7 +87,7 @@ class Tensor(GradientMethods, TensorMethods):
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the size of axis `dim`."""
         shape = self._operand.shape
-        return shape if dim is None else shape[dim]
+        return shape if dim is None else shape[shapes.existing_axis(dim, len(shape))]
 
     def numel(self) -> int:
         """Return the number of elements."""
@@ -113,7 +113,7 @@ class Tensor(GradientMethods, TensorMethods):
     def stride(self, dim: int | None = None) -> Any:
         """Return how many elements one step along each axis (or `dim`) skips in memory."""
         strides = self._layout().strides
-        return strides if dim is None else strides[dim]
+        return strides if dim is None else strides[shapes.existing_axis(dim, len(strides))]
 
     def storage_offset(self) -> int:
         """Return where in its storage the first element lies, in elements."""
@@ -236,7 +236,9 @@ class Tensor(GradientMethods, TensorMethods):
         return describe(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec else repr(self)
+        # As in PyTorch: f"{loss}" is the number, f"{weights}" the text with "tensor(...)".
+        plain_number = self.ndim == 0 and type(self) is Tensor and self._device.type != "meta"
+        return format(self.item(), spec) if spec or plain_number else repr(self)
 
     # without its history --------------------------------------------------------------
 

@@ -73,7 +73,7 @@ def test_values_cannot_be_fetched() -> None:
 
 
 def test_printing_shows_shape_and_device() -> None:
-    assert repr(vkml.zeros(2, 3, device="meta")) == "tensor(..., size=(2, 3), device='meta')"
+    assert repr(vkml.zeros(2, 3, device="meta")) == "tensor(..., device='meta', size=(2, 3))"
 
 
 def test_wrong_shapes_are_found() -> None:
