@@ -47,6 +47,7 @@ def test_what_is_no_dtype_is_named(dtype: Any, x: vkml.Tensor) -> None:
     [
         lambda x: x + NOTHING,
         lambda x: NOTHING * x,
+        lambda x: x.mul_(NOTHING),
         lambda _: vkml.exp(NOTHING),
         lambda x: vkml.maximum(NOTHING, x),
         lambda x: vkml.linear(INTEGER, x),

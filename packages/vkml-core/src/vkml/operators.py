@@ -15,7 +15,7 @@ from vkml.autograd.graph import OperatorNode, current_sum, next_sequence
 from vkml.autograd.modes import mode
 from vkml.autograd.views import refresh_view
 from vkml.ops.apply import run_on_main_path
-from vkml.ops.definition import OPERATIONS, Keep
+from vkml.ops.definition import OPERATIONS, Keep, Promotion
 from vkml.ops.functions import FUNCTIONS
 from vkml.tensor import Tensor
 
@@ -24,11 +24,14 @@ _run: Final = run_on_main_path
 _NUMBERS: Final = (float, int)
 _NOTHING: Final = (None, None)
 _FLOATING: Final = frozenset("fc")
+_FRACTIONS: Final = frozenset("fcV")
+"""What needs no promotion before a division; "V" is bfloat16."""
 
 
 def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
     operation = OPERATIONS[name]
     keeps = Keep.VALUE in operation.keeps
+    makes_fractions = operation.promotion is Promotion.FLOATING
     y_for_y = operation.used_by is not None and 1 in operation.used_by[1]
 
     def operator(x: Tensor, y: Any) -> Tensor:
@@ -40,6 +43,8 @@ def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
             y_view = y._view
             if device is not y._device or a.dtype is not b.dtype:
                 return FUNCTIONS[name](x, y)  # type: ignore[no-any-return]
+            if makes_fractions and a.dtype.kind not in _FRACTIONS:
+                return FUNCTIONS[name](x, y)  # type: ignore[no-any-return]
         except AttributeError:
             device = x._device
             if y.__class__ not in _NUMBERS or a.dtype.kind not in _FLOATING:
@@ -48,7 +53,8 @@ def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
             y_node = y_view = None
         try:
             operand = _run(device.kernels[name], a, b)
-        except (ValueError, RuntimeError):  # wrong shapes; no kernel, or another thread inside
+        except (ValueError, TypeError, RuntimeError):
+            # Wrong shapes; truth values; no kernel, or another thread inside.
             return FUNCTIONS[name](x, y)  # type: ignore[no-any-return]
         result: Tensor = _new(Tensor)
         result._operand = operand

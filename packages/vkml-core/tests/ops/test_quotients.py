@@ -63,3 +63,18 @@ def test_a_part_may_be_given_by_tensors() -> None:
 
     assert gradient is not None
     assert_array_equal(gradient.numpy(), [0, 1, 1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "float64"])
+def test_the_operator_makes_the_fractions_that_div_makes(dtype: str) -> None:
+    x = vkml.ones(2, dtype=dtype)
+
+    assert (x / x).dtype is vkml.div(x, x).dtype
+    assert (x / x).dtype.name == ("float32" if dtype[0] in "bui" else dtype)
+
+
+def test_truth_values_have_no_difference() -> None:
+    x = vkml.tensor([True, False])
+
+    with pytest.raises(vkml.DTypeError, match="sub: "):
+        x - x

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from vkml import shapes
 from vkml.autograd.inplace import assign, check_writable, is_recorded, replace, write
-from vkml.errors import ShapeError
+from vkml.errors import DTypeError, ShapeError
 from vkml.ops.apply import run_into
 from vkml.ops.creation import full
 from vkml.ops.definition import OPERATIONS
@@ -25,6 +25,8 @@ def _elementwise(name: str) -> Callable[..., Tensor]:
     """Return the in-place form of an operation that writes into ``out``."""
 
     def method(x: Tensor, *operands: Any) -> Tensor:
+        if any(each is None for each in operands):
+            raise DTypeError(f"{name}_: expected a tensor or a number, got None.")
         if is_recorded(x, *operands):
             return replace(f"{name}_", x, lambda: FUNCTIONS[name](x, *operands))
         run_into(OPERATIONS[name], (x, *operands), (), x)
