@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import inspect
+import math
+from typing import Any
 
+import numpy as np
 import pytest
 
 import vkml
@@ -44,3 +47,42 @@ def test_dropout_in_place_writes_into_its_input() -> None:
 
     assert functional.dropout(x, 0.5, inplace=True) is x
     assert set(x.tolist()) == {0.0, 2.0}
+
+
+RANDOM = np.random.default_rng(0)
+VECTORS = RANDOM.standard_normal((3, 4, 5))
+VECTORS[1, :3] = 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"dim": -1}, {"p": 1.0}, {"p": math.inf, "dim": -1}, {"dim": (1, 2)}, {"eps": 2.0}],
+)
+def test_normalize_equals_torch(options: Any) -> None:
+    def run(library: Any) -> list[Any]:
+        x = library.tensor(VECTORS, requires_grad=True)
+        result = library.nn.functional.normalize(x, **options)
+        (result * library.tensor(VECTORS.cumsum(2))).sum().backward()
+        return [result.detach().numpy(), x.grad.numpy()]
+
+    for found, expected in zip(run(vkml), run(torch), strict=True):
+        np.testing.assert_allclose(found, expected, 1e-10, 1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"dim": 0}, {"dim": -1}])
+def test_cosine_similarity_equals_torch(options: Any) -> None:
+    def run(library: Any) -> list[Any]:
+        x = library.tensor(VECTORS + 1, requires_grad=True)
+        y = library.tensor(VECTORS[:, :1] * 2 - 0.5, requires_grad=True)
+        result = library.nn.functional.cosine_similarity(x, y, **options)
+        (result**2).sum().backward()
+        return [result.detach().numpy(), x.grad.numpy(), y.grad.numpy()]
+
+    for found, expected in zip(run(vkml), run(torch), strict=True):
+        np.testing.assert_allclose(found, expected, 1e-10, 1e-12)
+
+
+def test_cosine_similarity_with_a_vector_of_zeros_is_0() -> None:
+    zeros, ones = vkml.zeros(1, 3), vkml.ones(1, 3)
+
+    assert functional.cosine_similarity(zeros, ones).tolist() == [0]

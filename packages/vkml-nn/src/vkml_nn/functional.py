@@ -36,15 +36,16 @@ from vkml import (
     tanh,
 )
 from vkml_nn.binary_cross_entropy import binary_cross_entropy
+from vkml_nn.directions import cosine_similarity, normalize
 from vkml_nn.padding import pad
 
 __all__ = [
     "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "conv1d", "conv2d", "cross_entropy", "dropout", "elu",
-    "embedding", "gelu", "group_norm", "huber_loss", "kl_div", "l1_loss", "layer_norm",
-    "leaky_relu", "linear", "log_softmax", "max_pool2d", "mse_loss", "nll_loss", "one_hot", "pad",
-    "relu", "rms_norm", "scaled_dot_product_attention", "sigmoid", "silu", "smooth_l1_loss",
-    "softmax", "softplus", "tanh",
+    "binary_cross_entropy_with_logits", "conv1d", "conv2d", "cosine_similarity", "cross_entropy",
+    "dropout", "elu", "embedding", "gelu", "group_norm", "huber_loss", "kl_div", "l1_loss",
+    "layer_norm", "leaky_relu", "linear", "log_softmax", "max_pool2d", "mse_loss", "nll_loss",
+    "normalize", "one_hot", "pad", "relu", "rms_norm", "scaled_dot_product_attention", "sigmoid",
+    "silu", "smooth_l1_loss", "softmax", "softplus", "tanh",
 ]  # fmt: skip
 
 
