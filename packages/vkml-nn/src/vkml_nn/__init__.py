@@ -39,7 +39,7 @@ from vkml_nn.layers.activation import (
 )
 from vkml_nn.layers.attention import MultiheadAttention
 from vkml_nn.layers.convolution import Conv1d, Conv2d
-from vkml_nn.layers.dropout import Dropout
+from vkml_nn.layers.dropout import Dropout, Dropout1d, Dropout2d
 from vkml_nn.layers.embedding import Embedding
 from vkml_nn.layers.linear import Identity, Linear
 from vkml_nn.layers.normalization import (
@@ -67,13 +67,13 @@ from vkml_nn.module import Module
 
 __all__ = [
     "ELU", "GELU", "AdaptiveAvgPool2d", "AvgPool2d", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d",
-    "BatchNorm2d", "Conv1d", "Conv2d", "CrossEntropyLoss", "Dropout", "Embedding", "Flatten",
-    "GroupNorm", "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm", "LeakyReLU", "Linear",
-    "LogSoftmax", "MSELoss", "MaxPool2d", "Module", "ModuleDict", "ModuleList",
-    "MultiheadAttention", "NLLLoss", "Parameter", "ParameterDict", "ParameterList", "RMSNorm",
-    "ReLU", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softplus",
-    "StateDictError", "Tanh", "TransformerEncoder", "TransformerEncoderLayer", "Unflatten",
-    "WorkerError", "init", "utils",
+    "BatchNorm2d", "Conv1d", "Conv2d", "CrossEntropyLoss", "Dropout", "Dropout1d", "Dropout2d",
+    "Embedding", "Flatten", "GroupNorm", "HuberLoss", "Identity", "KLDivLoss", "L1Loss",
+    "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "MaxPool2d", "Module",
+    "ModuleDict", "ModuleList", "MultiheadAttention", "NLLLoss", "Parameter", "ParameterDict",
+    "ParameterList", "RMSNorm", "ReLU", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax",
+    "Softplus", "StateDictError", "Tanh", "TransformerEncoder", "TransformerEncoderLayer",
+    "Unflatten", "WorkerError", "init", "utils",
 ]  # fmt: skip
 
 __version__ = _version("vkml-nn")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import vkml
 from vkml import (
+    ShapeError,
     Tensor,
     adaptive_avg_pool2d,
     avg_pool2d,
@@ -42,10 +43,11 @@ from vkml_nn.padding import pad
 __all__ = [
     "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "binary_cross_entropy",
     "binary_cross_entropy_with_logits", "conv1d", "conv2d", "cosine_similarity", "cross_entropy",
-    "dropout", "elu", "embedding", "gelu", "group_norm", "huber_loss", "kl_div", "l1_loss",
-    "layer_norm", "leaky_relu", "linear", "log_softmax", "max_pool2d", "mse_loss", "nll_loss",
-    "normalize", "one_hot", "pad", "relu", "rms_norm", "scaled_dot_product_attention", "sigmoid",
-    "silu", "smooth_l1_loss", "softmax", "softplus", "tanh",
+    "dropout", "dropout1d", "dropout2d", "elu", "embedding", "gelu", "group_norm", "huber_loss",
+    "kl_div", "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "max_pool2d",
+    "mse_loss", "nll_loss", "normalize", "one_hot", "pad", "relu", "rms_norm",
+    "scaled_dot_product_attention", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softplus",
+    "tanh",
 ]  # fmt: skip
 
 
@@ -103,6 +105,70 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     if inplace:
         return _in_place(input, lambda x: vkml.dropout(x, p, training=True))
     return vkml.dropout(input, p, training=True)
+
+
+def dropout1d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Return `input` with each channel 0 with probability `p`, the others grown by 1/(1 - p).
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape (batch, channels, length), or (channels, length).
+    p, training, inplace
+        As for `dropout`.
+
+    Raises
+    ------
+    ShapeError
+        The input has another number of axes.
+    """
+    return _channel_dropout("dropout1d", input, 1, p, training, inplace)
+
+
+def dropout2d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Return `input` with each channel 0 with probability `p`, the others grown by 1/(1 - p).
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape (batch, channels, height, width). PyTorch also takes three axes, and then drops
+        as `dropout1d` does.
+    p, training, inplace
+        As for `dropout`.
+
+    Raises
+    ------
+    ShapeError
+        The input has another number of axes.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> result = vkml.nn.functional.dropout2d(vkml.ones(1, 100, 2, 2))
+    >>> sorted(set(result.sum((2, 3)).flatten().tolist()))
+    [0.0, 8.0]
+    """
+    return _channel_dropout("dropout2d", input, 2, p, training, inplace)
+
+
+def _channel_dropout(
+    name: str, input: Tensor, axes: int, p: float, training: bool, inplace: bool
+) -> Tensor:
+    """Drop along all but the last `axes` axes, and along these together."""
+    ranks = (2, 3) if axes == 1 else (4,)
+    if input.ndim not in ranks:
+        wanted = " or ".join(map(str, ranks))
+        message = f"{name}: expected {wanted} axes, got shape {input.shape}."
+        raise ShapeError(message)
+    if not training or p == 0:
+        return input
+    shape = input.shape[: input.ndim - axes] + (1,) * axes
+    factors = vkml.dropout(vkml.ones(shape, dtype=input.dtype, device=input.device), p)
+    return input.mul_(factors) if inplace else input * factors
 
 
 def _in_place(input: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:

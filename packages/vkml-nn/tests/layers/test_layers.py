@@ -88,6 +88,7 @@ def test_layer_equals_torch(
         ("GELU", (), {}),
         ("Softmax", (1,), {}),
         ("Dropout", (0.3,), {}),
+        ("Dropout2d", (), {"inplace": True}),
         ("Embedding", (5, 3), {"padding_idx": 1}),
         ("Flatten", (), {}),
     ],
@@ -156,6 +157,41 @@ def test_dropout_in_training_zeroes_the_given_part_and_keeps_the_mean() -> None:
     assert result.amax().item() == pytest.approx(1 / 0.75)
 
 
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize(("name", "axes"), [("Dropout1d", (5,)), ("Dropout2d", (2, 3))])
+def test_dropout_of_channels_drops_whole_ones_of_each_sample(
+    name: str, axes: tuple[int, ...], inplace: bool
+) -> None:
+    x = vkml.ones(40, 50, *axes)
+
+    result = getattr(nn, name)(0.2, inplace=inplace)(x)
+
+    channels = result.flatten(2)
+    assert (result is x) == inplace
+    assert bool((channels == channels[:, :, :1]).all())
+    assert set(channels[:, :, 0].flatten().tolist()) == {0.0, 1.25}
+    assert channels.mean().item() == pytest.approx(1, abs=0.05)
+    assert len(set(map(tuple, channels[:, :, 0].tolist()))) == 40
+
+
+def test_dropout_of_channels_gives_their_gradients_the_same_factors() -> None:
+    x = vkml.ones(3, 4, 5, requires_grad=True)
+
+    result = nn.Dropout1d()(x)
+    result.sum().backward()
+
+    assert x.grad is not None
+    assert x.grad.tolist() == result.tolist()
+    assert nn.Dropout1d().eval()(x) is x
+
+
+def test_dropout_of_channels_refuses_a_wrong_number_of_axes() -> None:
+    with pytest.raises(vkml.ShapeError, match="dropout1d: expected 2 or 3 axes"):
+        nn.Dropout1d()(vkml.ones(4))
+    with pytest.raises(vkml.ShapeError, match=r"dropout2d: expected 4 axes, got shape \(2, 3, 4\)"):
+        nn.Dropout2d()(vkml.ones(2, 3, 4))
+
+
 def test_dropout_repeats_itself_after_the_same_seed() -> None:
     layer = nn.Dropout(0.5)
 
@@ -176,6 +212,7 @@ def test_dropout_repeats_itself_after_the_same_seed() -> None:
         (lambda: nn.Conv2d(3, 4, 3, padding_mode="mirror"), "padding_mode is 'mirror'"),
         (lambda: nn.GroupNorm(2, 3), "do not divide into 2 groups"),
         (lambda: nn.Dropout(1.5), "between 0 and 1"),
+        (lambda: nn.Dropout1d(-1), "Dropout1d: p is -1"),
         (lambda: nn.Embedding(3, 2, padding_idx=3), "is none of 3 rows"),
         (lambda: nn.MultiheadAttention(6, 4), "4 heads do not divide"),
     ],
