@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
+import signal
+import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 import vkml
@@ -39,7 +45,6 @@ class _Worker:
     """The state of this process, if it is a worker."""
 
     info: WorkerInfo | None = None
-    fetch: Callable[[Any], Any] | None = None
 
 
 class Fetcher:
@@ -108,34 +113,66 @@ def get_worker_info() -> WorkerInfo | None:
     return _Worker.info
 
 
-def start(
+def serve(
+    connection: Connection,
     fetch: Callable[[Any], Any],
     info: WorkerInfo,
     worker_init_fn: Callable[[int], object] | None,
 ) -> None:
-    """Prepare this process for `work`."""
+    """Answer requests until the main process closes the connection: what a worker does.
+
+    Two threads keep both directions of the connection flowing: neither process ever waits for the
+    other one to read, and the next batch is made while the last one is on its way.
+    """
+    # An interrupt from the keyboard is for the main process, which then ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _Worker.info = info
-    _Worker.fetch = fetch
     vkml.manual_seed(info.seed)
+    requests: SimpleQueue[bytes | None] = SimpleQueue()
+    answers: SimpleQueue[bytes] = SimpleQueue()
+    for flow, queue in ((_receive, requests), (_send, answers)):
+        Thread(target=flow, args=(connection, queue), daemon=True).start()
     if worker_init_fn is not None:
         worker_init_fn(info.id)
+    while (request := requests.get()) is not None:
+        answers.put(_answer(fetch, request))
 
 
-def work(request: Any) -> Any:
-    """Return the batch that `request` asks for."""
-    assert _Worker.fetch is not None  # noqa: S101 - `start` ran first in this process
+def _receive(connection: Connection, requests: SimpleQueue[bytes | None]) -> None:
+    with suppress(EOFError, OSError):
+        while True:
+            requests.put(connection.recv_bytes())
+    requests.put(None)
+
+
+def _send(connection: Connection, answers: SimpleQueue[bytes]) -> None:
+    with suppress(OSError):  # the main process wants no more
+        while True:
+            connection.send_bytes(answers.get())
+
+
+def _answer(fetch: Callable[[Any], Any], request: bytes) -> bytes:
+    """Return, pickled, the batch that `request` asks for; or the exception, and where it arose."""
     try:
-        return _Worker.fetch(request)
-    except Exception as error:
-        if _is_portable(error):
-            raise
-        raise RuntimeError(f"{type(error).__name__}: {error}") from error
+        return packed((fetch(unpacked(request)), None))
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the main process raises it
+        return packed((_portable(error), traceback.format_exc()))
 
 
-def _is_portable(error: Exception) -> bool:
-    """Return whether an exception survives the way to the main process."""
+def packed(value: Any) -> bytes:
+    """Return `value` as bytes for the other process."""
+    return bytes(ForkingPickler.dumps(value))
+
+
+def unpacked(data: bytes) -> Any:
+    """Return what the other process packed."""
+    return ForkingPickler.loads(data)
+
+
+def _portable(error: BaseException) -> BaseException:
+    """Return the exception, or one that says the same and survives the way."""
     try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+        unpacked(packed(error))
     except Exception:  # noqa: BLE001 - it may fail in any way
-        return False
-    return True
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
