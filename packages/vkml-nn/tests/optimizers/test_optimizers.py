@@ -31,6 +31,10 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("Adam", {"lr": 0.1, "amsgrad": True, "maximize": True}),
     ("AdamW", {"lr": 0.1}),
     ("AdamW", {"lr": 0.1, "amsgrad": True, "weight_decay": 0.3, "maximize": True}),
+    ("RMSprop", {}),
+    ("RMSprop", {"alpha": 0.8, "eps": 1e-3, "weight_decay": 0.1, "momentum": 0.9}),
+    ("RMSprop", {"centered": True, "maximize": True}),
+    ("RMSprop", {"centered": True, "momentum": 0.5, "weight_decay": 0.1}),
 ]
 
 
@@ -370,6 +374,7 @@ def test_zero_grad_forgets_or_zeroes() -> None:
         (lambda _: vkml.optim.SGD([cast(Any, 1.0)]), vkml.DTypeError, "is a float"),
         (lambda x: vkml.optim.SGD([x], lr=-1), vkml.ArgumentError, "lr is -1"),
         (lambda x: vkml.optim.SGD([x], nesterov=True), vkml.ArgumentError, "nesterov needs"),
+        (lambda x: vkml.optim.RMSprop([x], alpha=-1), vkml.ArgumentError, "alpha is -1"),
         (lambda x: vkml.optim.Adam([x], betas=(0.9, 1.0)), vkml.ArgumentError, "betas are"),
         (lambda x: vkml.optim.AdamW([x], betas=cast(Any, 0.9)), vkml.ArgumentError, "are 0.9"),
         (lambda x: vkml.optim.Adam([x], betas=cast(Any, (0.9,))), vkml.ArgumentError, "give two"),
