@@ -65,6 +65,35 @@ def test_schedule_goes_on_from_its_state(name: str, options: dict[str, Any]) -> 
     assert other.param_groups[1]["lr"] == first.param_groups[1]["lr"]
 
 
+LOSSES = [3.0, 2.0, 2.0, 1.9999, 1.5, 1.6, 1.7, float("nan"), 1.6, 1.5, 1.5, -1.0, -1.00005, -1.0,
+          -2.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"patience": 2},
+        {"patience": 0, "factor": 0.5, "min_lr": [0.1, 0.05], "mode": "max"},
+        {"patience": 1, "cooldown": 2, "threshold": 0.2, "threshold_mode": "abs"},
+        {"patience": 1, "threshold": 0.3, "threshold_mode": "abs", "mode": "max", "min_lr": 0.01},
+        {"patience": 0, "eps": 0.05},
+    ],
+)
+def test_reduction_on_a_plateau_equals_torch_and_goes_on_from_its_state(options: Any) -> None:
+    ours, theirs = optimizers()
+    schedule = lr_scheduler.ReduceLROnPlateau(ours, **options)
+    expected = torch.optim.lr_scheduler.ReduceLROnPlateau(theirs, **options)
+
+    for loss in LOSSES:
+        schedule.step(vkml.tensor(loss, dtype=vkml.float64))
+        expected.step(loss)
+        assert schedule.get_last_lr() == pytest.approx(expected.get_last_lr())
+        assert [group["lr"] for group in ours.param_groups] == schedule.get_last_lr()
+        resumed = lr_scheduler.ReduceLROnPlateau(ours)
+        resumed.load_state_dict(schedule.state_dict())
+        schedule = resumed
+
+
 @pytest.mark.parametrize(("name", "options"), SCHEDULES)
 def test_a_tensor_in_place_of_the_optimizer_is_named(name: str, options: dict[str, Any]) -> None:
     own_options = {key: value for key, value in options.items() if key != "cycle_momentum"}
@@ -79,6 +108,9 @@ def test_a_tensor_in_place_of_the_optimizer_is_named(name: str, options: dict[st
         (lambda o: lr_scheduler.StepLR(o, 2, last_epoch=3), "hold no 'initial_lr'"),
         (lambda o: lr_scheduler.LambdaLR(o, [lambda _: 1.0]), "1 functions for 2 groups"),
         (lambda o: lr_scheduler.OneCycleLR(o, 1.0), "give total_steps"),
+        (lambda o: lr_scheduler.ReduceLROnPlateau(o, "down"), "mode 'down'.*choose 'min' or"),
+        (lambda o: lr_scheduler.ReduceLROnPlateau(o, factor=1), "factor below 1"),
+        (lambda o: lr_scheduler.ReduceLROnPlateau(o, min_lr=[0.1]), "1 min_lr for 2 groups"),
         (lambda o: lr_scheduler.OneCycleLR(o, 1.0, 9, anneal_strategy="up"), "choose 'cos'"),
         (lambda o: lr_scheduler.OneCycleLR(o, 1.0, 9, pct_start=2), "between 0 and 1"),
         (lambda o: lr_scheduler.OneCycleLR(o, 1.0, 1).step(), "step 2 of a cycle of 1"),

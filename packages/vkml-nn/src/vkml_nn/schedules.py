@@ -10,14 +10,14 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, SupportsFloat, TypeAlias
 
 from vkml import ArgumentError, DTypeError
 from vkml_nn.optimizers.optimizer import Group, Optimizer
 
 __all__ = [
     "CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "MultiStepLR", "OneCycleLR",
-    "StepLR",
+    "ReduceLROnPlateau", "StepLR",
 ]  # fmt: skip
 
 Factor: TypeAlias = Callable[[int], float]
@@ -292,3 +292,109 @@ class OneCycleLR(LRScheduler):
             start, end = (first, highest) if rising else (highest, first / self.final_div_factor)
             result.append(start + (end - start) * part)
         return result
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Times `factor` when a number, such as the loss of a validation, has stopped improving.
+
+    Its `step` takes that number, and is called after the validation.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Whose step sizes are set.
+    mode : {"min", "max"}
+        Whether smaller or larger is better.
+    factor : float
+        Below 1.
+    patience : int
+        How many steps without improvement are let pass.
+    threshold : float
+        What counts as an improvement ...
+    threshold_mode : {"rel", "abs"}
+        ... as a part of the best number so far, or by itself.
+    cooldown : int
+        How many steps after a reduction are not looked at.
+    min_lr : float, or one for each group
+        No step size becomes smaller than this.
+    eps : float
+        Smaller reductions are left out.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> optimizer = vkml.optim.SGD([vkml.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = vkml.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1)
+    >>> for loss in (3.0, 2.0, 2.0, 2.0):
+    ...     schedule.step(loss)
+    >>> schedule.get_last_lr()
+    [0.5]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float | Sequence[float] = 0,
+        eps: float = 1e-8,
+    ) -> None:
+        count = len(_groups(self, optimizer))
+        self.min_lrs = list(min_lr) if isinstance(min_lr, Sequence) else [min_lr] * count
+        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs") or factor >= 1:
+            message = (
+                f"ReduceLROnPlateau: mode {mode!r}, threshold_mode {threshold_mode!r} and factor "
+                f"{factor}; choose 'min' or 'max', 'rel' or 'abs', and a factor below 1."
+            )
+            raise ArgumentError(message)
+        if len(self.min_lrs) != count:
+            message = (
+                f"ReduceLROnPlateau: {len(self.min_lrs)} min_lr for {count} groups; give as many."
+            )
+            raise ArgumentError(message)
+        self.optimizer = optimizer
+        self.mode = mode
+        self.factor = factor
+        self.patience = patience
+        self.threshold = threshold
+        self.threshold_mode = threshold_mode
+        self.cooldown = cooldown
+        self.eps = eps
+        self.best = math.inf if mode == "min" else -math.inf
+        self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
+        self._last_lr = self.get_lr()
+
+    def get_lr(self) -> list[float]:
+        """Return the step sizes now."""
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def step(self, metrics: SupportsFloat) -> None:  # type: ignore[override]  # as in PyTorch
+        """Go on by one with a new number, and reduce the step sizes if it is time to."""
+        self.last_epoch += 1
+        number = float(metrics)
+        if self._is_better(number):
+            self.best = number
+            self.num_bad_epochs = 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+                reduced = max(group["lr"] * self.factor, least)
+                if group["lr"] - reduced > self.eps:
+                    group["lr"] = reduced
+            self.cooldown_counter = self.cooldown
+            self.num_bad_epochs = 0
+        self._last_lr = self.get_lr()
+
+    def _is_better(self, number: float) -> bool:
+        sign = 1 if self.mode == "max" else -1
+        if self.threshold_mode == "rel":
+            return sign * number > sign * self.best * (1 + sign * self.threshold)
+        return sign * number > sign * self.best + self.threshold
