@@ -85,6 +85,19 @@ def test_loss_of_only_ignored_targets_is_nan_in_the_mean_and_0_in_the_sum(name: 
     assert loss(x, target, reduction="sum").item() == 0
 
 
+@pytest.mark.parametrize("options", [{}, {"label_smoothing": 0.2}])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_gradient_of_only_ignored_targets_is_0_though_the_mean_is_nan(
+    options: Any, create_graph: bool
+) -> None:
+    x = vkml.tensor(numbers(2, 3), requires_grad=True)
+    loss = vkml.cross_entropy(x, vkml.tensor([-100, -100]), **options)
+
+    (gradient,) = vkml.autograd.grad(loss, [x], create_graph=create_graph)
+
+    assert gradient.tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("reduction", ["sum", "none"])
 def test_loss_of_an_empty_batch_equals_torch(

@@ -257,7 +257,8 @@ def _cross_entropy_backward(
     kept = targets.index.shape
     if reduction == "mean":
         upstream = k.div(upstream, _total(k, targets.weights))
-    at_target = at_all = k.mul(targets.weights, upstream)
+    # Where nothing counts, the mean is NaN.
+    at_target = at_all = k.where(targets.valid, k.mul(targets.weights, upstream), 0.0)
     spread = None
     if label_smoothing:
         share = k.mul(upstream, label_smoothing / shape[axis])

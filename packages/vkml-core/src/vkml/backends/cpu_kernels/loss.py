@@ -149,12 +149,14 @@ def cross_entropy_backward(
     if reduction == "mean":
         upstream = upstream / weights.sum()
     at_target = upstream * weights
+    if valid is not None:  # where nothing counts, the mean is NaN
+        at_target = np.where(valid, at_target, np.zeros((), at_target.dtype))
     at_all = at_target
     if label_smoothing:
         total_weight = classes if weight is None else weight.sum()
         spread = upstream * np.asarray(label_smoothing / classes, exponentials.dtype)
         if valid is not None:
-            spread = spread * valid
+            spread = np.where(valid, spread, np.zeros((), spread.dtype))
         at_target = at_target * np.asarray(1.0 - label_smoothing, exponentials.dtype)
         at_all = at_target + spread * total_weight
     dx: NDArray[Any] = np.multiply(exponentials, (at_all / sums)[:, None])
