@@ -269,6 +269,17 @@ def number_dtype(number: Number) -> np.dtype[Any]:
     return np.dtype(np.complex128 if _default is float64 else np.complex64)
 
 
+def holds(dtype: np.dtype[Any], number: Number) -> bool:
+    """Return whether `number` fits: into integers by size, and complex ones only into complex."""
+    kind = category(dtype)
+    if isinstance(number, complex):
+        return kind in (0, 3)  # any number has a truth value
+    if kind != 1:
+        return True
+    limits = np.iinfo(dtype)
+    return bool(limits.min <= number <= limits.max)
+
+
 def to_floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return `dtype` if it is floating point or complex, else the default dtype."""
     return dtype if category(dtype) >= 2 else _default.dtype

@@ -10,10 +10,10 @@ import numpy as np
 from vkml import dtypes, shapes
 from vkml.device import DeviceLike
 from vkml.dtypes import DTypeLike, Number
-from vkml.errors import ArgumentError
-from vkml.ops.apply import quiet
+from vkml.errors import ArgumentError, DTypeError
 from vkml.ops.definition import Operation, Sample, Spec, define
 from vkml.ops.from_data import device_or_cpu, marked, tensor
+from vkml.ops.quiet import quiet
 from vkml.tensor import Tensor, wrap
 
 __all__ = [
@@ -48,9 +48,24 @@ def _filled(
 ) -> Tensor:
     destination = device_or_cpu(place)
     found = dtypes.number_dtype(value) if dtype is None else dtypes.as_numpy(dtype)
+    _require_sizes(shape)
+    return wrap(quiet.run(destination.kernels["full"], shape, value, found), destination)
+
+
+def _require_sizes(shape: tuple[int, ...]) -> None:
     if any(size < 0 for size in shape):
         raise ArgumentError(f"a size is negative in shape {shape}; sizes are 0 or more.")
-    return wrap(quiet.run(destination.kernels["full"], shape, value, found), destination)
+
+
+def _number(value: Any, dtype: DTypeLike | None) -> Number:
+    """Return `value`, also that of a tensor or NumPy number, as a Python number that fits."""
+    number: Number = value.item() if hasattr(value, "item") else value
+    if not isinstance(number, (int, float, complex)):
+        raise DTypeError(f"full: expected a number, got {type(value).__name__}.")
+    wanted = dtypes.number_dtype(number) if dtype is None else dtypes.as_numpy(dtype)
+    if not dtypes.holds(wanted, number):
+        raise DTypeError(f"full: {number} does not fit in {wanted}; choose another dtype.")
+    return number
 
 
 def full(
@@ -63,6 +78,11 @@ def full(
 ) -> Tensor:
     """Return a tensor of shape `size` filled with one number.
 
+    Raises
+    ------
+    DTypeError
+        The number does not fit in `dtype`.
+
     Examples
     --------
     >>> import vkml
@@ -70,8 +90,9 @@ def full(
     tensor([[7, 7],
             [7, 7]])
     """
-    return marked(_filled(shapes.as_shape((size,) if isinstance(size, int) else tuple(size)),
-                           fill_value, dtype, device), requires_grad)  # fmt: skip
+    shape = shapes.as_shape((size,) if isinstance(size, int) else tuple(size))
+    filled = _filled(shape, _number(fill_value, dtype), dtype, device)
+    return marked(filled, requires_grad)
 
 
 def zeros(
@@ -135,8 +156,9 @@ def empty(
     """
     destination = device_or_cpu(device)
     found = dtypes.as_numpy(dtypes.get_default_dtype() if dtype is None else dtype)
-    result = wrap(destination.handle.empty(shapes.as_shape(size), found), destination)
-    return marked(result, requires_grad)
+    shape = shapes.as_shape(size)
+    _require_sizes(shape)
+    return marked(wrap(destination.handle.empty(shape, found), destination), requires_grad)
 
 
 def zeros_like(
@@ -188,7 +210,8 @@ def full_like(
     >>> vkml.full_like(vkml.zeros(2), 7)
     tensor([7., 7.])
     """
-    return _filled(input.shape, fill_value, dtype or input.dtype, device or input.device)
+    dtype = dtype or input.dtype
+    return _filled(input.shape, _number(fill_value, dtype), dtype, device or input.device)
 
 
 def empty_like(
@@ -232,7 +255,7 @@ def arange(
     Raises
     ------
     ArgumentError
-        `step` is 0 or leads away from `end`.
+        `step` is 0 or leads away from `end`, or a limit is not finite.
 
     Examples
     --------
@@ -241,13 +264,14 @@ def arange(
     tensor([1, 4, 7])
     """
     first, last = (0, start) if end is None else (start, end)
-    if step == 0 or (last - first) / step < 0:  # type: ignore[operator]  # complex numbers raise
+    first, last, step = _real("arange", first), _real("arange", last), _real("arange", step)
+    if step == 0 or (last - first) / step < 0:
         message = f"arange: step {step} does not lead from {first} to {last}."
         raise ArgumentError(message)
     if dtype is None:
         whole = all(isinstance(each, int) for each in (first, last, step))
         dtype = dtypes.int64 if whole else dtypes.get_default_dtype()
-    count = math.ceil(float((last - first) / step))  # type: ignore[arg-type]  # not complex
+    count = math.ceil((last - first) / step)
     values = first + np.arange(count) * step
     return tensor(values, dtype=dtype, device=device, requires_grad=requires_grad)
 
@@ -269,12 +293,21 @@ def linspace(
     >>> vkml.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    if steps < 0:
+    (count,) = shapes.as_shape((steps,))
+    if count < 0:
         raise ArgumentError(f"linspace: steps is {steps}; give 0 or more.")
     return tensor(
-        np.linspace(float(start), float(end), steps),  # tensors of one element may be limits
+        np.linspace(_real("linspace", start), _real("linspace", end), count),
         dtype=dtype or dtypes.get_default_dtype(), device=device, requires_grad=requires_grad,
     )  # fmt: skip
+
+
+def _real(function: str, value: Any) -> int | float:
+    """Return `value`, also that of a tensor of one element, as a finite Python number."""
+    number = value.item() if hasattr(value, "item") else value
+    if not isinstance(number, (int, float)) or not math.isfinite(number):
+        raise ArgumentError(f"{function}: expected a finite number, got {value!r}.")
+    return number
 
 
 def eye(
@@ -294,7 +327,9 @@ def eye(
     tensor([[1., 0.],
             [0., 1.]])
     """
+    rows, columns = shapes.as_shape((n, n if m is None else m))
+    _require_sizes((rows, columns))
     return tensor(
-        np.eye(n, m), dtype=dtype or dtypes.get_default_dtype(), device=device,
+        np.eye(rows, columns), dtype=dtype or dtypes.get_default_dtype(), device=device,
         requires_grad=requires_grad,
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ def tensor(
     ----------
     data : number, sequence, array or Tensor
         Python floats become the default dtype (float32), integers int64; arrays keep their dtype.
+        Where a sequence holds several kinds, their dtypes are promoted.
     dtype : DType or str, optional
         The dtype to convert to.
     device : Device or str, optional
@@ -49,7 +51,9 @@ def tensor(
     Raises
     ------
     DTypeError
-        `data` holds something else than numbers.
+        `data` holds something else than numbers, or a number that does not fit in `dtype`.
+    ArgumentError
+        Nested sequences have uneven lengths.
 
     Examples
     --------
@@ -70,50 +74,98 @@ def tensor(
 
 def _as_array(data: Any, dtype: DTypeLike | None) -> NDArray[Any]:
     """Return `data` as an array of numbers, with vkML's defaults for Python numbers."""
-    if isinstance(data, (np.ndarray, np.generic)):
+    if isinstance(data, np.ndarray):
         found = np.asarray(data)
+        meant: dtypes.DType | np.dtype[Any] = found.dtype
     else:
-        if isinstance(data, (list, tuple)) and _holds_tensors(data):
-            data = _with_arrays(data)
-        try:
-            found = np.asarray(data)
-        except ValueError as error:
-            message = f"tensor: the nested sequences have uneven lengths ({error})."
-            raise ArgumentError(message) from None
-        if dtype is None and not hasattr(data, "__array__") and not _holds_arrays(data):
-            if found.dtype == np.float64:
-                dtype = dtypes.get_default_dtype()
-            elif found.dtype == np.complex128:
-                dtype = dtypes.of(dtypes.number_dtype(1j))
+        found, meant = _gathered(data)
     if found.dtype.kind not in "biufcV":
-        message = (
-            f"tensor: expected numbers, got {found.dtype} from {type(data).__name__}; "
-            "a tensor holds numbers and truth values only."
-        )
-        raise DTypeError(message)
-    wanted = dtypes.of(found.dtype) if dtype is None else dtypes.as_dtype(dtype)
+        raise _no_numbers(found, data)
+    wanted = dtypes.as_dtype(meant if dtype is None else dtype)
+    if not isinstance(data, np.ndarray):
+        _require_fit(found, wanted)
     with np.errstate(all="ignore"):
         return found.astype(wanted.dtype, copy=False)
 
 
-def _holds_tensors(data: Any) -> bool:
-    return any(
-        isinstance(each, Tensor) or (isinstance(each, (list, tuple)) and _holds_tensors(each))
-        for each in data
+def _gathered(data: Any) -> tuple[NDArray[Any], dtypes.DType | np.dtype[Any]]:
+    """Return numbers and nested sequences of them as one array, and the dtype they mean."""
+    kinds: set[Any] = set()
+    if isinstance(data, (list, tuple)):
+        data = _without_tensors(data, kinds)
+    elif hasattr(data, "__array__"):
+        kinds.add(np.asarray(data).dtype)
+    else:
+        kinds.add(type(data))
+    try:
+        found = np.asarray(data)
+    except ValueError as error:
+        message = f"tensor: the nested sequences have uneven lengths ({error})."
+        raise ArgumentError(message) from None
+    known = [kind for kind in map(_dtype_of, kinds) if kind is not None]
+    if known and len(known) == len(kinds):
+        return found, functools.reduce(dtypes.promote, known)
+    return found, dtypes.get_default_dtype() if found.dtype == np.float64 else found.dtype
+
+
+def _without_tensors(data: Any, kinds: set[Any]) -> list[Any]:
+    """Return nested sequences with arrays in place of tensors; add to `kinds` what they hold."""
+    result = []
+    for each in data:
+        kind = type(each)
+        if kind is float or kind is int:
+            kinds.add(kind)
+        elif isinstance(each, (list, tuple)):
+            each = _without_tensors(each, kinds)
+        elif isinstance(each, Tensor):
+            each = each.numpy(force=True)
+            kinds.add(each.dtype)
+        else:
+            kinds.add(getattr(each, "dtype", kind))
+        result.append(each)
+    return result
+
+
+def _dtype_of(kind: Any) -> np.dtype[Any] | None:
+    """Return the dtype of a type of Python numbers; NumPy's dtypes are what they are."""
+    if isinstance(kind, np.dtype):
+        return kind if kind.kind in "biufcV" else None
+    for number in (False, 0, 0.0, 0j):
+        if isinstance(kind, type) and issubclass(kind, type(number)):
+            return dtypes.number_dtype(number)
+    return None
+
+
+def _no_numbers(found: NDArray[Any], data: Any) -> DTypeError:
+    large = [each for each in found.flat if isinstance(each, int)] if found.dtype == object else []
+    if large and len(large) == found.size:
+        message = (
+            f"tensor: {max(large, key=abs)} does not fit in any integer dtype; give floats, "
+            "for example float(value)."
+        )
+        return DTypeError(message)
+    message = (
+        f"tensor: expected numbers, got {found.dtype} from {type(data).__name__}; "
+        "a tensor holds numbers and truth values only."
     )
+    return DTypeError(message)
 
 
-def _holds_arrays(data: Any) -> bool:
-    """Return whether NumPy values, whose dtype is meant, lie anywhere in nested sequences."""
-    while isinstance(data, (list, tuple)) and data:
-        data = data[0]
-    return isinstance(data, (np.ndarray, np.generic))
-
-
-def _with_arrays(data: Any) -> Any:
-    if isinstance(data, Tensor):
-        return data.numpy(force=True)
-    return [_with_arrays(each) for each in data] if isinstance(data, (list, tuple)) else data
+def _require_fit(found: NDArray[Any], wanted: dtypes.DType) -> None:
+    """Raise where a number does not fit; of an array, NumPy's and PyTorch's casts wrap around."""
+    if found.size == 0 or found.dtype == wanted.dtype:
+        return
+    if found.dtype.kind == "c":
+        extremes: tuple[Any, ...] = (1j,)
+    elif dtypes.category(wanted.dtype) == 1:
+        extremes = (found.min().item(), found.max().item())
+    else:
+        return
+    for value in extremes:
+        if not dtypes.holds(wanted.dtype, value):
+            given = "a complex number" if value == 1j else value
+            message = f"tensor: {given} does not fit in {wanted}; choose another dtype."
+            raise DTypeError(message)
 
 
 def from_numpy(array: NDArray[Any]) -> Tensor:
