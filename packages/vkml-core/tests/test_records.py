@@ -13,9 +13,10 @@ from vkml.autograd import gradcheck, gradgradcheck
 from vkml.autograd.backward_pass import _apply_rule
 from vkml.autograd.graph import Node
 from vkml.device import Device
-from vkml.ops.apply import apply, apply_all, quiet
+from vkml.ops.apply import apply, apply_all
 from vkml.ops.catalog import FAMILIES
 from vkml.ops.definition import OPERATIONS, THROUGH_DECOMPOSITION, Operation, Sample, Spec
+from vkml.ops.quiet import quiet
 from vkml.tensor import Tensor
 from vkml.testing.case import require_close
 from vkml.testing.operations import evaluate

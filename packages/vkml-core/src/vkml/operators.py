@@ -14,9 +14,9 @@ from typing import Any, Final
 from vkml.autograd.graph import OperatorNode, current_sum, next_sequence
 from vkml.autograd.modes import mode
 from vkml.autograd.views import refresh_view
-from vkml.ops.apply import run_on_main_path
 from vkml.ops.definition import OPERATIONS, Keep, Promotion
 from vkml.ops.functions import FUNCTIONS
+from vkml.ops.quiet import run_on_main_path
 from vkml.tensor import Tensor
 
 _new: Final = object.__new__

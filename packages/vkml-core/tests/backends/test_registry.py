@@ -52,7 +52,7 @@ def test_the_cpu_comes_first() -> None:
 
 
 def test_an_unknown_backend_lists_those_there_are() -> None:
-    with pytest.raises(BackendError, match=r"no backend named 'tpu'.*'cpu', "):
+    with pytest.raises(BackendError, match=r"no backend named 'tpu'.*'cpu'"):
         vkml.device("tpu")
 
 

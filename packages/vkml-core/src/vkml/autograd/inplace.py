@@ -17,9 +17,11 @@ from vkml.autograd.graph import Leaf, Node, current_sum, next_sequence, version_
 from vkml.autograd.modes import enable_grad, mode
 from vkml.autograd.views import ViewOf, refresh_view
 from vkml.errors import AutogradError, DTypeError, ShapeError
-from vkml.ops.apply import apply, quiet, unwritable
+from vkml.ops.apply import apply
 from vkml.ops.definition import OPERATIONS, Spec
+from vkml.ops.quiet import quiet
 from vkml.ops.strided import positions
+from vkml.ops.writing import unwritable
 from vkml.tensor import Tensor, wrap
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -21,28 +19,10 @@ from vkml.ops.definition import (
     THROUGH_DECOMPOSITION,
     Operation,
     Promotion,
-    Spec,
 )
+from vkml.ops.promotion import as_number, meeting_dtype, obvious_dtype
+from vkml.ops.quiet import quiet
 from vkml.tensor import Tensor, wrap
-
-
-class _Quiet(threading.local):
-    """Runs kernels with NumPy's floating-point warnings off: dividing by zero is no news.
-
-    Entering `np.errstate` costs a microsecond; a context in which it was entered once costs 20 ns.
-    A context belongs to one thread at a time, hence one for each.
-    """
-
-    def __init__(self) -> None:
-        context = contextvars.copy_context()
-        context.run(np.errstate(all="ignore").__enter__)
-        self.run: Callable[..., Any] = context.run
-
-
-quiet: Final = _Quiet()
-run_on_main_path: Final = _Quiet().run
-"""As ``quiet.run``, without the look-up; raises RuntimeError while another thread is inside."""
-
 
 _NUMBERS: Final = (float, int)
 
@@ -83,12 +63,9 @@ def apply_all(
         elif operand.dtype is not dtype:
             alike = False
         if each._view is not None:
-            refresh_view(each)
+            refresh_view(each)  # a write may have given its base a history
         if each._node is not None:
             wanted = True
-        elif each._view is not None and mode.enabled:
-            refresh_view(each)  # a write may have given its base a history
-            wanted = wanted or each._node is not None
     if numbers:
         alike = alike and dtype is not None and dtype.kind == "f"
     if device is None or not alike:
@@ -108,20 +85,14 @@ def apply_all(
         assert operation.decomposition is not None  # noqa: S101 - `define` has checked
         composed = operation.decomposition(tensor_operations(device), *operands, *options)
         return composed if isinstance(composed, tuple) else (composed,)
-    kernel = device.kernels[operation.name]
     if operation.view is not None:
         base = operands[0]
-        operand = raw[0] if raw[0].shape else base._placed()
-        results = kernel(operand, *options)
+        results = device.kernels[operation.name](
+            raw[0] if raw[0].shape else base._placed(), *options
+        )
         tensor = view_of(base, results)
     else:
-        try:
-            if operation.takes_sequence:
-                results = quiet.run(kernel, raw, *options)
-            else:
-                results = quiet.run(kernel, *raw, *options)
-        except (ValueError, TypeError, OverflowError, RuntimeError) as error:
-            results = _run_again(error, operation, kernel, raw, options)
+        results = _run(operation, device, raw, options)
         tensor = wrap(results[0] if operation.auxiliaries else results, device)
     if recording and operation.gradient is not None:
         tensor._node = record(operation, device, operands, options, results, tensor)
@@ -129,6 +100,17 @@ def apply_all(
         extra = (None if each is None else wrap(each, device) for each in results[1:])
         return (tensor, *extra)
     return (tensor,)
+
+
+def _run(operation: Operation, device: Device, raw: Sequence[Any], options: tuple[Any, ...]) -> Any:
+    """Return what the kernel returns, or say what is wrong with its arguments."""
+    kernel = device.kernels[operation.name]
+    try:
+        if operation.takes_sequence:
+            return quiet.run(kernel, raw, *options)
+        return quiet.run(kernel, *raw, *options)
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        return _run_again(error, operation, kernel, raw, options)
 
 
 def _run_again(
@@ -204,7 +186,7 @@ def _types(operands: Sequence[Any]) -> str:
 def promoted(operation: Operation, operands: Sequence[Any]) -> list[Any]:
     """Return the operands, cast to the dtype in which the record says they meet."""
     chosen = operation.promotes or range(len(operands))
-    target = _obvious_dtype(operands) if operation.promotes is None else None
+    target = obvious_dtype(operands) if operation.promotes is None else None
     if target is None:
         target = meeting_dtype([operands[index] for index in chosen])
     if operation.promotion is Promotion.FLOATING:
@@ -226,52 +208,6 @@ def promoted(operation: Operation, operands: Sequence[Any]) -> list[Any]:
 
 def _constant(number: Any, dtype: np.dtype[Any], device: Device) -> Tensor:
     return wrap(device.kernels["full"]((), number, dtype), device)
-
-
-def _obvious_dtype(operands: Sequence[Any]) -> np.dtype[Any] | None:
-    """Return the dtype of one floating-point tensor and one real number: nothing to work out."""
-    if len(operands) == 2:
-        for tensor, number in (operands, reversed(operands)):
-            if number.__class__ in (float, int) and isinstance(tensor, Tensor):
-                dtype: np.dtype[Any] = tensor._operand.dtype
-                return dtype if dtype.kind == "f" else None
-    return None
-
-
-def meeting_dtype(operands: Sequence[Any]) -> np.dtype[Any]:
-    """Return the dtype of tensors and numbers together, by PyTorch's rule."""
-    tensors = [each._operand for each in operands if isinstance(each, Tensor)]
-    return dtypes.result_dtype(
-        [each.dtype for each in tensors if each.shape],
-        [each.dtype for each in tensors if not each.shape],
-        [
-            each.item() if isinstance(each, np.generic) else each
-            for each in operands
-            if each is not None and not isinstance(each, Tensor)
-        ],
-    )
-
-
-def as_number(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return `value` as the Python number that stands for it among operands of `dtype`."""
-    if value.__class__ is float and dtype.kind == "f":
-        return value
-    if isinstance(value, np.generic):
-        value = value.item()
-    kind = dtypes.category(dtype)
-    if kind == 2 and not isinstance(value, complex):
-        return float(value)
-    if kind == 1:
-        if not dtype_holds(dtype, value):
-            raise DTypeError(f"{value} does not fit in {dtype}; convert the tensor first.")
-        return int(value)
-    return value
-
-
-def dtype_holds(dtype: np.dtype[Any], value: int) -> bool:
-    """Return whether an integer dtype can hold `value`."""
-    limits = np.iinfo(dtype)
-    return bool(limits.min <= value <= limits.max)
 
 
 def check(operation: Operation, raw: Sequence[Any], options: tuple[Any, ...]) -> Any:
@@ -333,66 +269,3 @@ def tensor_operations(device: Device) -> TensorOperations:
     if found is None:
         found = _namespaces[device] = TensorOperations(device)
     return found
-
-
-# Writing into memory that exists ---------------------------------------------------------
-
-
-def run_into(
-    operation: Operation, operands: Sequence[Any], options: tuple[Any, ...], out: Tensor
-) -> None:
-    """Write the result of `operation` into `out`, unrecorded."""
-    device = common_device(operation, (*operands, out))
-    if operation.promotion is not Promotion.NONE:
-        operands = promoted(operation, operands)
-    raw = [getattr(each, "_operand", each) for each in operands]
-    spec = check(operation, raw, options)
-    destination = out._placed()
-    if spec.shape != destination.shape:
-        message = (
-            f"{operation.name}: the result has shape {spec.shape}, the memory that it should be "
-            f"written into has {destination.shape}."
-        )
-        raise ShapeError(message)
-    if dtypes.category(spec.dtype) > dtypes.category(destination.dtype):
-        message = (
-            f"{operation.name}: the result is {spec.dtype}, which does not fit into "
-            f"{destination.dtype}; convert the target first."
-        )
-        raise DTypeError(message)
-    kernel = device.kernels[operation.name]
-    version = version_of(out)
-    overlaps = any(
-        getattr(each, "_version", None) is version and each is not out for each in operands
-    )
-    try:
-        if operation.writes_out and spec.dtype == destination.dtype and not overlaps:
-            quiet.run(_with_out, kernel, raw, options, destination)
-        else:
-            quiet.run(device.handle.copy, quiet_result(kernel, raw, options), destination)
-    except ValueError as error:
-        raise unwritable(error) from None
-    version[0] += 1
-
-
-def unwritable(error: ValueError) -> ValueError:
-    """Return what to say where memory cannot be written: an array of NumPy's that is read-only."""
-    if "read-only" not in str(error):
-        return error
-    return ArgumentError("this tensor lies on a read-only array; write to a clone: x.clone().")
-
-
-def quiet_result(kernel: Callable[..., Any], raw: Sequence[Any], options: tuple[Any, ...]) -> Any:
-    """Return what `kernel` returns, without NumPy's floating-point warnings."""
-    return quiet.run(kernel, *raw, *options)
-
-
-def _with_out(
-    kernel: Callable[..., Any], raw: Sequence[Any], options: tuple[Any, ...], out: Any
-) -> None:
-    kernel(*raw, *options, out=out)
-
-
-def spec_of(tensor: Tensor) -> Spec:
-    """Return the shape and dtype of `tensor`."""
-    return Spec(tensor._operand.shape, tensor._operand.dtype)

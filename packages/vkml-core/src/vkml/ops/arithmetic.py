@@ -9,7 +9,7 @@ import numpy as np
 from vkml import dtypes
 from vkml.errors import ArgumentError, DTypeError
 from vkml.ops import rules
-from vkml.ops.apply import apply, meeting_dtype, run_into
+from vkml.ops.apply import apply
 from vkml.ops.definition import (
     Operation,
     Ops,
@@ -19,7 +19,9 @@ from vkml.ops.definition import (
     define,
 )
 from vkml.ops.functions import FUNCTIONS
+from vkml.ops.promotion import meeting_dtype
 from vkml.ops.samples import pairs, unary
+from vkml.ops.writing import run_into
 from vkml.tensor import Tensor
 
 __all__ = ["add", "div", "floor_divide", "lerp", "mul", "neg", "remainder", "scaled_add", "sub"]

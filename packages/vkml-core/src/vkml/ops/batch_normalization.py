@@ -11,7 +11,7 @@ from vkml.autograd.graph import version_of
 from vkml.backends.cpu_kernels import batch_normalization as kernels
 from vkml.errors import ArgumentError, DeviceError, DTypeError, ShapeError
 from vkml.ops import rules
-from vkml.ops.apply import apply, apply_all, quiet
+from vkml.ops.apply import apply, apply_all
 from vkml.ops.definition import (
     THROUGH_DECOMPOSITION,
     Operation,
@@ -24,6 +24,7 @@ from vkml.ops.definition import (
     no_samples,
 )
 from vkml.ops.half import statistics_dtype, through_float32
+from vkml.ops.quiet import quiet
 from vkml.tensor import Tensor
 
 __all__ = ["batch_norm"]

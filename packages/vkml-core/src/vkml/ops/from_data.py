@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from vkml.errors import ArgumentError, DTypeError
 from vkml.tensor import Tensor, wrap
 
 __all__ = ["as_tensor", "asarray", "from_numpy", "tensor"]
+
+_NUMBERS: Final[dict[type, dtypes.Number]] = {bool: False, int: 0, float: 0.0, complex: 0j}
+"""An example of each type of Python numbers; bool stands before int, whose subclass it is."""
 
 
 def device_or_cpu(name: DeviceLike | None) -> Device:
@@ -102,9 +105,9 @@ def _gathered(data: Any) -> tuple[NDArray[Any], dtypes.DType | np.dtype[Any]]:
     except ValueError as error:
         message = f"tensor: the nested sequences have uneven lengths ({error})."
         raise ArgumentError(message) from None
-    known = [kind for kind in map(_dtype_of, kinds) if kind is not None]
-    if known and len(known) == len(kinds):
-        return found, functools.reduce(dtypes.promote, known)
+    meant = [_dtype_of(kind) for kind in kinds]
+    if meant and None not in meant:
+        return found, functools.reduce(dtypes.promote, meant)  # type: ignore[arg-type]  # none is None
     return found, dtypes.get_default_dtype() if found.dtype == np.float64 else found.dtype
 
 
@@ -121,7 +124,8 @@ def _without_tensors(data: Any, kinds: set[Any]) -> list[Any]:
             each = each.numpy(force=True)
             kinds.add(each.dtype)
         else:
-            kinds.add(getattr(each, "dtype", kind))
+            dtype = getattr(each, "dtype", None)
+            kinds.add(dtype if isinstance(dtype, np.dtype) else kind)
         result.append(each)
     return result
 
@@ -130,10 +134,10 @@ def _dtype_of(kind: Any) -> np.dtype[Any] | None:
     """Return the dtype of a type of Python numbers; NumPy's dtypes are what they are."""
     if isinstance(kind, np.dtype):
         return kind if kind.kind in "biufcV" else None
-    for number in (False, 0, 0.0, 0j):
-        if isinstance(kind, type) and issubclass(kind, type(number)):
-            return dtypes.number_dtype(number)
-    return None
+    number = _NUMBERS.get(kind)
+    if number is None:
+        number = next((_NUMBERS[each] for each in _NUMBERS if issubclass(kind, each)), None)
+    return None if number is None else dtypes.number_dtype(number)
 
 
 def _no_numbers(found: NDArray[Any], data: Any) -> DTypeError:

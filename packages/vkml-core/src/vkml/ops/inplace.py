@@ -8,11 +8,11 @@ from typing import Any, Final
 from vkml import shapes
 from vkml.autograd.inplace import assign, check_writable, is_recorded, replace, write
 from vkml.errors import DTypeError, ShapeError
-from vkml.ops.apply import run_into
 from vkml.ops.creation import full
 from vkml.ops.definition import OPERATIONS
 from vkml.ops.from_data import as_tensor
 from vkml.ops.functions import FUNCTIONS
+from vkml.ops.writing import run_into
 from vkml.tensor import Tensor
 
 __all__: list[str] = []

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from vkml import dtypes
 from vkml.autograd.inplace import is_recorded, replace
 from vkml.errors import ArgumentError, DTypeError, IndexOutOfRangeError, ShapeError
-from vkml.ops.apply import apply, run_into
+from vkml.ops.apply import apply
 from vkml.ops.definition import OPERATIONS, Operation, Ops, Sample, Spec, Value, array, define
 from vkml.ops.from_data import as_tensor, from_numpy, tensor
 from vkml.ops.functions import FUNCTIONS
 from vkml.ops.movement import permute, reshape
 from vkml.ops.slicing import SLICE, select
+from vkml.ops.writing import run_into
 from vkml.shapes import Shape, broadcasts_to, contiguous_strides
 from vkml.tensor import Tensor
 

@@ -14,8 +14,9 @@ from vkml.autograd.graph import Node, version_of
 from vkml.backends.cpu_kernels import optimizer_steps as kernels
 from vkml.errors import AutogradError, ShapeError
 from vkml.ops import rules
-from vkml.ops.apply import check, common_device, quiet
+from vkml.ops.apply import check, common_device
 from vkml.ops.definition import Operation, Ops, Spec, Value, define, no_samples
+from vkml.ops.quiet import quiet
 from vkml.tensor import Tensor
 
 __all__ = ["adam_step", "sgd_step"]

@@ -18,10 +18,10 @@ from vkml.device import DeviceLike
 from vkml.dtypes import DTypeLike
 from vkml.errors import ArgumentError, DTypeError
 from vkml.ops import rules
-from vkml.ops.apply import quiet
 from vkml.ops.comparison import lt
 from vkml.ops.definition import Operation, Sample, Spec, define
 from vkml.ops.from_data import device_or_cpu, marked
+from vkml.ops.quiet import quiet
 from vkml.random import Generator, default_generator
 from vkml.shapes import Shape
 from vkml.tensor import Tensor, wrap

@@ -12,8 +12,10 @@ from vkml import dtypes
 from vkml.autograd import grad
 from vkml.device import Device, device
 from vkml.errors import UnsupportedOperationError, VkmlError
-from vkml.ops.apply import apply_all, quiet, run_into
+from vkml.ops.apply import apply_all
 from vkml.ops.definition import OPERATIONS, Operation, Sample, Spec
+from vkml.ops.quiet import quiet
+from vkml.ops.writing import run_into
 from vkml.tensor import Tensor, wrap
 from vkml.testing.case import Case, Refused, require, require_close, require_equal
 from vkml.testing.samples import LAYOUTS, SEED, repeated, samples_of, tensors_of, with_dtype
