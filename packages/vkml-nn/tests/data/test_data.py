@@ -222,6 +222,20 @@ def test_collation_of_what_does_not_fit_says_so() -> None:
 # workers ----------------------------------------------------------------------------------------
 
 
+def test_negative_numbers_count_from_the_end_in_batches_too() -> None:
+    dataset = data.TensorDataset(vkml.arange(6))
+
+    (batch,) = data.DataLoader(data.Subset(dataset, [-1, 2, -6]), batch_size=3)
+    assert batch[0].tolist() == [5, 2, 0]
+
+
+@pytest.mark.parametrize("lengths", [[1.0], [1, 0], [1.0, 0.0]])
+def test_random_split_takes_whole_fractions(lengths: Any) -> None:
+    parts = data.random_split(range(10), lengths)
+
+    assert [len(part) for part in parts] == [10, 0][: len(lengths)]
+
+
 def test_workers_give_the_same_batches_in_the_same_order() -> None:
     options: Any = {"batch_size": 3, "shuffle": True}
 

@@ -87,7 +87,11 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     def gather(self, indices: Sequence[int]) -> list[Tensor]:
         """Return the rows with these numbers, one tensor for each of the data set."""
         first = self.tensors[0]
-        index = vkml.tensor(indices, dtype=vkml.int64, device=first.device)
+        count = len(first)
+        index = vkml.tensor(
+            [index + count if index < 0 else index for index in indices],
+            dtype=vkml.int64, device=first.device,
+        )  # fmt: skip
         return [vkml.index_select(each, 0, index.to(device=each.device)) for each in self.tensors]
 
 
@@ -180,7 +184,7 @@ def random_split(
     """
     count = len(dataset)
     sizes = [int(length) for length in lengths]
-    if math.isclose(sum(lengths), 1) and any(length != int(length) for length in lengths):
+    if math.isclose(sum(lengths), 1):
         sizes = [math.floor(count * length) for length in lengths]
         for index in range(count - sum(sizes)):
             sizes[index % len(sizes)] += 1
