@@ -217,6 +217,18 @@ def test_collation_of_what_does_not_fit_says_so() -> None:
         data.default_collate([(1, 2), (1,)])
     with pytest.raises(vkml.DTypeError, match="is a object"):
         data.default_collate([object()])
+    with pytest.raises(vkml.ShapeError, match="different shapes"):
+        data.default_collate([np.zeros(2), np.zeros(3)])
+    with pytest.raises(vkml.ArgumentError, match="no samples"):
+        data.default_collate([])
+    for other in ({"b": 1}, {"a": 1, "b": 1}):
+        with pytest.raises(vkml.ArgumentError, match="different names"):
+            data.default_collate([{"a": 1}, other])
+
+
+def test_tensors_and_arrays_may_stand_in_one_batch() -> None:
+    assert data.default_collate([vkml.ones(1), np.zeros(1, "f4")]).tolist() == [[1], [0]]
+    assert data.default_collate([np.zeros(1, "f4"), vkml.ones(1)]).tolist() == [[0], [1]]
 
 
 # workers ----------------------------------------------------------------------------------------
