@@ -234,6 +234,26 @@ def test_tensors_and_arrays_may_stand_in_one_batch() -> None:
 # workers ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("batch_size", [None, 2])
+@pytest.mark.parametrize("sampler", [[], [2, 0, 1], np.array([2, 0, 1]), vkml.tensor([2, 0, 1])])
+def test_sampler_may_be_any_iterable_of_numbers(sampler: Any, batch_size: int | None) -> None:
+    loader = data.DataLoader(["a", "b", "c"], batch_size=batch_size, sampler=sampler)
+
+    samples = list(loader) if batch_size is None else [each for batch in loader for each in batch]
+    assert samples == ["c", "a", "b"][: len(sampler)]
+
+
+def test_a_data_set_may_have_names_for_its_samples() -> None:
+    named = {"one": 1, "two": 2}
+
+    assert list(data.DataLoader(named, batch_size=None, sampler=["two", "one"])) == [2, 1]  # type: ignore[list-item]  # names do too
+
+
+def test_a_sampler_that_is_an_array_excludes_other_orders_too() -> None:
+    with pytest.raises(vkml.ArgumentError, match="batch_sampler decides"):
+        data.DataLoader([1, 2], sampler=np.array([0, 1]), batch_sampler=[[0]])
+
+
 def test_negative_numbers_count_from_the_end_in_batches_too() -> None:
     dataset = data.TensorDataset(vkml.arange(6))
 

@@ -15,6 +15,7 @@ from vkml_nn.data.worker import (
     Fetcher,
     GatheringFetcher,
     IteratingFetcher,
+    SampleFetcher,
 )
 from vkml_nn.data.worker_pool import WorkerPool
 
@@ -130,14 +131,17 @@ class DataLoader:
         dataset: Any, batch_size: Any, shuffle: bool, sampler: Any, batch_sampler: Any, *,
         drop_last: bool,
     ) -> None:  # fmt: skip
-        if batch_sampler is not None and (batch_size != 1 or shuffle or sampler or drop_last):
+        sampled = sampler is not None
+        if batch_sampler is not None and (batch_size != 1 or shuffle or sampled or drop_last):
             message = (
                 "DataLoader: batch_sampler decides on the batches alone; leave out batch_size, "
                 "shuffle, sampler and drop_last."
             )
-        elif sampler is not None and shuffle:
+        elif sampled and shuffle:
             message = "DataLoader: give shuffle or a sampler, not both."
-        elif isinstance(dataset, IterableDataset) and (shuffle or sampler or batch_sampler):
+        elif isinstance(dataset, IterableDataset) and (
+            shuffle or sampled or batch_sampler is not None
+        ):
             message = "DataLoader: an IterableDataset decides on the order; leave out samplers."
         elif batch_size is None and drop_last:
             message = "DataLoader: without batch_size there is nothing to drop."
@@ -177,6 +181,8 @@ class DataLoader:
             return IteratingFetcher(self.dataset, self.collate_fn, self.drop_last)
         if self._gathers and self.batch_sampler is not None:
             return GatheringFetcher(self.dataset)
+        if self.batch_sampler is None:
+            return SampleFetcher(self.dataset, self.collate_fn)
         return Fetcher(self.dataset, self.collate_fn)
 
     def _requests(self) -> Iterator[Any]:
@@ -184,7 +190,8 @@ class DataLoader:
         if self._is_iterable:
             while True:
                 yield self.batch_size
-        yield from (self.batch_sampler if self.batch_sampler is not None else self.sampler) or ()
+        chosen = self.sampler if self.batch_sampler is None else self.batch_sampler
+        yield from () if chosen is None else chosen
 
 
 def _here(fetch: Callable[[Any], Any], requests: Iterator[Any]) -> Iterator[Any]:

@@ -48,17 +48,27 @@ class _Worker:
 
 
 class Fetcher:
-    """Makes batches of the samples of a data set with numbers."""
+    """Makes batches of the samples of a data set."""
 
     def __init__(self, dataset: Any, collate_fn: Callable[[Any], Any]) -> None:
         self._dataset = dataset
         self._collate = collate_fn
 
-    def __call__(self, indices: Sequence[int] | int) -> Any:
-        """Return the samples as one batch; for one number, its sample."""
-        if isinstance(indices, int):
-            return self._collate(self._dataset[indices])
+    def __call__(self, indices: Sequence[Any]) -> Any:
+        """Return the samples as one batch."""
         return self._collate([self._dataset[index] for index in indices])
+
+
+class SampleFetcher:
+    """Gets single samples of a data set."""
+
+    def __init__(self, dataset: Any, collate_fn: Callable[[Any], Any]) -> None:
+        self._dataset = dataset
+        self._collate = collate_fn
+
+    def __call__(self, index: Any) -> Any:
+        """Return the sample of this number, or whatever the data set takes."""
+        return self._collate(self._dataset[index])
 
 
 class GatheringFetcher:
