@@ -105,9 +105,9 @@ def _gathered(data: Any) -> tuple[NDArray[Any], dtypes.DType | np.dtype[Any]]:
     except ValueError as error:
         message = f"tensor: the nested sequences have uneven lengths ({error})."
         raise ArgumentError(message) from None
-    meant = [_dtype_of(kind) for kind in kinds]
-    if meant and None not in meant:
-        return found, functools.reduce(dtypes.promote, meant)  # type: ignore[arg-type]  # none is None
+    meant = [dtype for dtype in map(_dtype_of, kinds) if dtype is not None]
+    if meant and len(meant) == len(kinds):
+        return found, functools.reduce(dtypes.promote, meant)
     return found, dtypes.get_default_dtype() if found.dtype == np.float64 else found.dtype
 
 
