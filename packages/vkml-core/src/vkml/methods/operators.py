@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from vkml.ops.functions import call
 
 if TYPE_CHECKING:
     from vkml.methods.types import Operand
     from vkml.tensor import Tensor
+
+
+_WITH_ELEMENTS: Final = (int, float, complex, np.generic, np.ndarray, list, tuple)
+
+
+def _has_elements(value: object) -> bool:
+    """Return whether elements can be equal to `value`; of None or "a", the whole tensor differs.
+
+    Sequences and arrays belong here, so that comparing with one raises and is not just False.
+    """
+    return hasattr(value, "_operand") or isinstance(value, _WITH_ELEMENTS)
 
 
 class OperatorMethods:
@@ -76,6 +89,15 @@ class OperatorMethods:
     def __xor__(self, other: Operand) -> Tensor:
         return call("bitwise_xor", self, other)
 
+    def __rand__(self, other: Operand) -> Tensor:
+        return call("bitwise_and", other, self)
+
+    def __ror__(self, other: Operand) -> Tensor:
+        return call("bitwise_or", other, self)
+
+    def __rxor__(self, other: Operand) -> Tensor:
+        return call("bitwise_xor", other, self)
+
     def __invert__(self) -> Tensor:
         return call("bitwise_not", self)
 
@@ -92,10 +114,10 @@ class OperatorMethods:
         return call("ge", self, other)
 
     def __eq__(self, other: object) -> Tensor:  # type: ignore[override]  # elementwise, as in NumPy
-        return call("eq", self, other)
+        return call("eq", self, other) if _has_elements(other) else NotImplemented
 
     def __ne__(self, other: object) -> Tensor:  # type: ignore[override]  # elementwise, as in NumPy
-        return call("ne", self, other)
+        return call("ne", self, other) if _has_elements(other) else NotImplemented
 
     def __neg__(self) -> Tensor:
         return call("neg", self)

@@ -44,8 +44,12 @@ GE = _comparison("ge", np.greater_equal)
 
 def _compared(operation: Operation, x: Operand, y: Any) -> Tensor:
     """Apply a comparison; a Python number that the tensor's integers cannot hold widens them."""
-    if isinstance(x, Tensor) and isinstance(y, float) and dtypes.category(x._operand.dtype) < 2:
-        x = x.to(dtype=dtypes.get_default_dtype())
+    if isinstance(x, Tensor):
+        dtype = x._operand.dtype
+        if isinstance(y, float) and dtypes.category(dtype) < 2:
+            x = x.to(dtype=dtypes.get_default_dtype())
+        elif isinstance(y, int) and not dtypes.holds(dtype, y) and dtype.itemsize < 8:
+            x = x.to(dtype="int64")
     return apply(operation, (x, y))
 
 
