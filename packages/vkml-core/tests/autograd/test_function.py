@@ -175,7 +175,8 @@ class TimesItsExponential(Function):
     @staticmethod
     def backward(context: Any, upstream: vkml.Tensor) -> vkml.Tensor:
         x, output = context.saved_tensors
-        return upstream * (x.exp() + output)
+        gradient: vkml.Tensor = upstream * (x.exp() + output)
+        return gradient
 
 
 def test_second_derivatives_go_through_a_saved_output() -> None:

@@ -95,6 +95,7 @@ def test_gradient_of_only_ignored_targets_is_0_though_the_mean_is_nan(
 
     (gradient,) = vkml.autograd.grad(loss, [x], create_graph=create_graph)
 
+    assert gradient is not None
     assert gradient.tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
