@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from vkml import dtypes
+from vkml.backends.cpu_kernels import arithmetic as kernels
 from vkml.errors import ArgumentError, DTypeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
@@ -235,14 +236,20 @@ def _truncated_quotient(x: Operand, y: Operand) -> Tensor:
 
 FLOOR_DIVIDE = define(
     Operation(
-        name="floor_divide", operands=2, result=_difference, cpu=np.floor_divide, gradient=None,
-        samples=pairs(0.5, 2), promotion=Promotion.COMMON, broadcasts=True, writes_out=True,
+        name="floor_divide", operands=2, result=_difference, cpu=kernels.floor_divide,
+        gradient=None, samples=pairs(0.5, 2), promotion=Promotion.COMMON, broadcasts=True,
+        writes_out=True,
     )
 )  # fmt: skip
 
 
 def floor_divide(x: Operand, y: Operand) -> Tensor:
     """Return the quotient rounded down, elementwise with broadcasting. Not differentiable.
+
+    Raises
+    ------
+    ArgumentError
+        An integer is divided by 0. Only the CPU looks for that.
 
     Examples
     --------
@@ -264,7 +271,7 @@ def _remainder_gradient(
 
 REMAINDER = define(
     Operation(
-        name="remainder", operands=2, result=_difference, cpu=np.remainder,
+        name="remainder", operands=2, result=_difference, cpu=kernels.remainder,
         gradient=_remainder_gradient, samples=pairs(0.5, 2), promotion=Promotion.COMMON,
         broadcasts=True, writes_out=True,
     )
@@ -273,6 +280,11 @@ REMAINDER = define(
 
 def remainder(x: Operand, y: Operand) -> Tensor:
     """Return what is left of ``x`` after ``y`` went into it whole times; it has the sign of `y`.
+
+    Raises
+    ------
+    ArgumentError
+        An integer is divided by 0. Only the CPU looks for that.
 
     Examples
     --------
@@ -322,7 +334,19 @@ def lerp(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
     >>> vkml.lerp(vkml.tensor([0.0]), vkml.tensor([10.0]), 0.25)
     tensor([2.5000])
     """
-    return add(start, mul(sub(end, start), weight))
+    difference = sub(end, start)
+    if not isinstance(weight, Tensor):
+        return _nearer_sum(start, end, difference, weight)
+    near_start = add(start, mul(difference, weight))
+    near_end = sub(end, mul(difference, sub(1, weight)))
+    return FUNCTIONS["where"](FUNCTIONS["lt"](weight, 0.5), near_start, near_end)  # type: ignore[no-any-return]
+
+
+def _nearer_sum(start: Tensor, end: Tensor, difference: Tensor, weight: dtypes.Number) -> Tensor:
+    """Return the sum that begins at the nearer end: with weight 1 it is exactly `end`."""
+    if weight < 0.5:  # type: ignore[operator]  # complex numbers raise
+        return add(start, mul(difference, weight))
+    return sub(end, mul(difference, 1 - weight))
 
 
 def scaled_add(x: Tensor, y: Tensor, alpha: float, beta: float) -> Tensor:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from vkml import dtypes
+from vkml.backends.cpu_kernels import arithmetic as kernels
 from vkml.errors import ArgumentError, DTypeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
@@ -33,22 +35,25 @@ def _pow_gradient(
             by_x = k.mul(upstream, k.mul(k.pow(x, y - 1), y)) if y else k.mul(upstream, 0.0)
         else:
             slope = k.mul(y, k.pow(x, k.sub(y, 1.0)))
-            by_x = k.mul(upstream, k.where(k.eq(y, 0.0), k.mul(y, 0.0), slope))
+            by_x = k.mul(upstream, k.where(k.eq(y, 0.0), 0.0, slope))
     if needs[1]:
+        growth = k.mul(output, _logarithm(k, x))
         # At x = 0 the logarithm is -inf; the derivative by y is 0 there for y >= 0.
-        if isinstance(x, (int, float)):
-            by_y = k.mul(upstream, k.mul(output, float(np.log(np.float64(x))) if x else 0.0))
-        else:
-            growth = k.mul(output, k.log(x))
-            vanishes = k.logical_and(k.eq(x, 0.0), k.ge(y, 0.0))
-            by_y = k.mul(upstream, k.where(vanishes, k.mul(output, 0.0), growth))
+        if hasattr(x, "dtype"):
+            growth = k.where(k.logical_and(k.eq(x, 0.0), k.ge(y, 0.0)), 0.0, growth)
+        elif x == 0:
+            growth = k.where(k.ge(y, 0.0), 0.0, growth)
+        by_y = k.mul(upstream, growth)
     return by_x, by_y
 
 
-def _power(x: Any, y: Any) -> Any:
-    if isinstance(y, (int, float)) and y == 2:
-        return np.multiply(x, x)  # 20 times np.power's speed
-    return np.power(x, y)
+def _logarithm(k: Ops, x: Value) -> Value:
+    """Return the natural logarithm of an operand or a Python number; NumPy's would warn."""
+    if hasattr(x, "dtype"):
+        return k.log(x)
+    if x > 0:
+        return math.log(x)
+    return -math.inf if x == 0 else math.nan
 
 
 def _no_truth_values(*operands: Any) -> Spec:
@@ -60,7 +65,7 @@ def _no_truth_values(*operands: Any) -> Spec:
 
 POW = define(
     Operation(
-        name="pow", operands=2, result=_no_truth_values, cpu=_power, gradient=_pow_gradient,
+        name="pow", operands=2, result=_no_truth_values, cpu=kernels.power, gradient=_pow_gradient,
         samples=pairs(0.5, 2), promotion=Promotion.COMMON, broadcasts=True, tolerance=1e-4,
     )
 )  # fmt: skip
@@ -72,9 +77,15 @@ def pow(x: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     x, exponent : Tensor or number
-        Shapes that broadcast. A negative integer exponent of integers is an error, as in NumPy.
+        Shapes that broadcast.
     out : Tensor, optional
         Where to write the result.
+
+    Raises
+    ------
+    ArgumentError
+        An integer is raised to a negative power. Of tensors of exponents, only the CPU looks
+        for that.
 
     Examples
     --------
