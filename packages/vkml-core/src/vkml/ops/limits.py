@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ from vkml.errors import ArgumentError, DTypeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
 from vkml.ops.definition import Operation, Ops, Promotion, Sample, Spec, Value, array, define
+from vkml.ops.functions import FUNCTIONS
 from vkml.ops.samples import pairs
 from vkml.tensor import Tensor
 
@@ -23,27 +25,26 @@ Operand: TypeAlias = Tensor | dtypes.Number
 
 
 def _maximum_gradient(
-    k: Ops, upstream: Value, _output: Value, x: Value, y: Value
+    k: Ops, upstream: Value, _output: Value, x: Value, y: Value, needs: tuple[bool, ...]
 ) -> tuple[Value, Value]:
-    return _shared_by_comparison(k, upstream, x, y, k.gt(x, y))
+    return _shared(k, upstream, x, y, k.lt, needs)
 
 
 def _minimum_gradient(
-    k: Ops, upstream: Value, _output: Value, x: Value, y: Value
+    k: Ops, upstream: Value, _output: Value, x: Value, y: Value, needs: tuple[bool, ...]
 ) -> tuple[Value, Value]:
-    return _shared_by_comparison(k, upstream, x, y, k.lt(x, y))
+    return _shared(k, upstream, x, y, k.gt, needs)
 
 
-def _shared_by_comparison(
-    k: Ops, upstream: Value, x: Value, y: Value, wins: Value
+def _shared(
+    k: Ops, upstream: Value, x: Value, y: Value, loses: Callable[..., Value], needs: Any
 ) -> tuple[Value, Value]:
-    """Give the gradient to the operand that won; equal ones share it by halves."""
-    tie = k.mul(upstream, 0.5)
-    nothing = k.mul(upstream, 0.0)
-    equal = k.eq(x, y)
-    to_x = k.where(equal, tie, k.where(wins, upstream, nothing))
-    to_y = k.where(equal, tie, k.where(wins, nothing, upstream))
-    return to_x, to_y
+    """Give the gradient to the operand that won, to both beside NaN; equal ones get halves."""
+    share = k.where(k.eq(x, y), k.mul(upstream, 0.5), upstream)
+    return (
+        k.where(loses(x, y), 0.0, share) if needs[0] else None,
+        k.where(loses(y, x), 0.0, share) if needs[1] else None,
+    )
 
 
 MAXIMUM = define(
@@ -117,6 +118,8 @@ def _clamped(x: Spec, low: float | None, high: float | None) -> Spec:
         raise DTypeError(f"limits {low} and {high} do not fit {x.dtype}; use x.to(vkml.float32).")
     if x.dtype == rules.BOOL:
         raise DTypeError("truth values have no limits; convert them with x.to(vkml.int64).")
+    if dtypes.category(x.dtype) == 3:
+        raise DTypeError("complex numbers have no order, and so no limits.")
     return Spec(x.shape, x.dtype)
 
 
@@ -151,12 +154,21 @@ def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> 
     if min is None and max is None:
         raise ArgumentError("clamp: give min, max or both.")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
-        result = x if min is None else maximum(x, min)
-        return result if max is None else minimum(result, max)
+        x = x if min is None else _kept_where(FUNCTIONS["ge"], x, min)
+        return x if max is None else _kept_where(FUNCTIONS["le"], x, max)
     limits = [limit for limit in (min, max) if limit is not None]
-    if any(isinstance(limit, float) for limit in limits) and not x.dtype.is_floating_point:
+    if any(isinstance(limit, float) for limit in limits) and dtypes.category(x._operand.dtype) < 2:
         x = x.to(dtype=dtypes.get_default_dtype())
     return apply(CLAMP, (x,), (min, max))
+
+
+def _kept_where(compare: Callable[..., Tensor], x: Tensor, limit: Operand) -> Tensor:
+    """Return `x` where it keeps the limit or is NaN, else the limit.
+
+    Not by `maximum`: an element equal to its limit keeps its gradient, as beside a number.
+    """
+    kept = FUNCTIONS["logical_or"](compare(x, limit), FUNCTIONS["isnan"](x))
+    return FUNCTIONS["where"](kept, x, limit)  # type: ignore[no-any-return]
 
 
 def clamp_min(x: Tensor, min: Operand) -> Tensor:

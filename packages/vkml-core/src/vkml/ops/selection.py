@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from vkml import dtypes
-from vkml.errors import DTypeError
+from vkml.errors import DTypeError, ShapeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
 from vkml.ops.creation import full
@@ -110,6 +110,11 @@ def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     tensor([7., 1.])
     """
     if isinstance(value, Tensor):
+        if value.ndim:
+            message = (
+                f"masked_fill: the value has shape {value.shape}; give one number, or use where."
+            )
+            raise ShapeError(message)
         value = value.to(dtype=x.dtype)
     elif dtypes.category(dtypes.number_dtype(value)) > dtypes.category(x._operand.dtype):
         message = f"masked_fill: {value!r} does not fit into {x.dtype}; convert the tensor first."
