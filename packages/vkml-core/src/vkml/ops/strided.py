@@ -13,7 +13,7 @@ from vkml import shapes
 from vkml.errors import ShapeError
 from vkml.ops.apply import apply
 from vkml.ops.definition import Operation, Ops, Sample, Spec, Value, ViewLayout, array, define
-from vkml.shapes import Shape
+from vkml.shapes import Shape, as_shape
 from vkml.tensor import Tensor
 
 __all__ = ["as_strided"]
@@ -126,14 +126,16 @@ def as_strided(
             [1, 2]])
     """
     layout = x._layout()
-    offset = layout.offset if storage_offset is None else storage_offset
-    shape, strides = tuple(size), tuple(stride)
+    shape, strides = as_shape((tuple(size),)), as_shape((tuple(stride),))
+    (offset,) = as_shape((layout.offset if storage_offset is None else storage_offset,))
     if len(shape) != len(strides):
         message = f"as_strided: {len(shape)} sizes and {len(strides)} strides; give one of each."
         raise ShapeError(message)
     low, high = shapes.span(shape, strides)
     held = layout.storage_nbytes // x.dtype.itemsize
-    if high >= low and not 0 <= offset + low <= offset + high < held:
+    if 0 in shape:
+        offset = min(offset, held)  # no element needs a place
+    elif not 0 <= offset + low <= offset + high < held:
         message = (
             f"as_strided: elements {offset + low} to {offset + high} lie outside the storage, "
             f"which holds {held}."
