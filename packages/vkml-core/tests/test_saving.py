@@ -87,5 +87,7 @@ def test_a_tensor_without_values_is_refused_by_name_before_a_byte_is_written(pat
 
 
 def test_bfloat16_is_refused_with_what_to_do(path: Path) -> None:
+    pytest.importorskip("ml_dtypes")
+
     with pytest.raises(TypeError, match=r"'w' is bfloat16.*float32"):
         vkml.save(path, {"w": vkml.ones(2).to(dtype=vkml.bfloat16)})

@@ -156,8 +156,9 @@ def as_dtype(dtype: DTypeLike) -> DType:
         return _BY_NAME[dtype]
     if isinstance(dtype, type) and dtype in _BY_PYTHON:
         return _default if dtype is float else _BY_NAME[_BY_PYTHON[dtype]]
+    holds_values = hasattr(dtype, "__array__") and not isinstance(dtype, type)
     try:
-        converted = np.dtype(dtype).newbyteorder("=")
+        converted = None if holds_values else np.dtype(dtype).newbyteorder("=")
     except (TypeError, ValueError):
         converted = None
     found = _BY_NUMPY.get(converted) if converted is not None else None
@@ -165,7 +166,7 @@ def as_dtype(dtype: DTypeLike) -> DType:
         found = _BY_NAME.get(converted.name)
     if found is None:
         names = ", ".join(_BY_NAME)
-        given = type(dtype).__name__ if hasattr(dtype, "__array__") else repr(dtype)
+        given = type(dtype).__name__ if holds_values else repr(dtype)
         raise DTypeError(f"vkML has no dtype {given}; it has {names}.")
     return found
 

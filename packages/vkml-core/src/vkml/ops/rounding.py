@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from typing import Any
+
 import numpy as np
 
 from vkml import dtypes
+from vkml.backends.interface import Kernel
 from vkml.ops import rules
 from vkml.ops.apply import apply
 from vkml.ops.definition import Operation, Ops, Spec, Value, define
@@ -57,6 +60,20 @@ def _flat_gradient(k: Ops, upstream: Value, _output: Value, _x: Value) -> tuple[
     return (k.mul(upstream, 0.0),)
 
 
+def _whole(kernel: Kernel) -> Kernel:
+    """Return a kernel that leaves integers alone; NumPy 2.0 made floats of them."""
+
+    def rounded(x: Any, out: Any = None) -> Any:
+        if x.dtype.kind not in "biu":
+            return kernel(x, out=out)
+        if out is None:
+            return np.array(x)
+        np.copyto(out, x)
+        return out
+
+    return rounded
+
+
 SIGN = define(
     Operation(name="sign", result=rules.no_bool, cpu=np.sign, gradient=_flat_gradient,
               samples=unary(), writes_out=True)
@@ -76,7 +93,7 @@ def sign(x: Tensor) -> Tensor:
 
 
 FLOOR = define(
-    Operation(name="floor", result=rules.same, cpu=np.floor, gradient=_flat_gradient,
+    Operation(name="floor", result=rules.same, cpu=_whole(np.floor), gradient=_flat_gradient,
               samples=unary(), writes_out=True)
 )  # fmt: skip
 
@@ -94,7 +111,7 @@ def floor(x: Tensor) -> Tensor:
 
 
 CEIL = define(
-    Operation(name="ceil", result=rules.same, cpu=np.ceil, gradient=_flat_gradient,
+    Operation(name="ceil", result=rules.same, cpu=_whole(np.ceil), gradient=_flat_gradient,
               samples=unary(), writes_out=True)
 )  # fmt: skip
 
@@ -134,7 +151,7 @@ def round(x: Tensor) -> Tensor:
 
 
 TRUNC = define(
-    Operation(name="trunc", result=rules.same, cpu=np.trunc, gradient=_flat_gradient,
+    Operation(name="trunc", result=rules.same, cpu=_whole(np.trunc), gradient=_flat_gradient,
               samples=unary(), writes_out=True)
 )  # fmt: skip
 
