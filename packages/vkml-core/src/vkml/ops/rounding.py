@@ -126,12 +126,8 @@ def ceil(x: Tensor) -> Tensor:
     return apply(CEIL, (x,))
 
 
-def _rounded(x: Any, out: Any = None) -> Any:
-    return np.rint(x, out=out) if dtypes.category(x.dtype) >= 2 else np.floor(x, out=out)
-
-
 ROUND = define(
-    Operation(name="round", result=rules.same, cpu=_rounded, gradient=_flat_gradient,
+    Operation(name="round", result=rules.same, cpu=_whole(np.rint), gradient=_flat_gradient,
               samples=unary(), writes_out=True)
 )  # fmt: skip
 
