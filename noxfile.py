@@ -56,6 +56,7 @@ nox.options.sessions = [
     "types",
     *TEST_SESSIONS,
     "tests-integration",
+    "tests-oldest",
     "docs",
     "build",
 ]
