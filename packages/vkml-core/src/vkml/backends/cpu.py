@@ -27,6 +27,7 @@ class CpuDevice:
 
     def __init__(self) -> None:
         self.info: Final = _describe()
+        _show_allocator_large_arrays()
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return a new array; its values are undefined."""
@@ -127,6 +128,20 @@ class CpuBackend:
         if index:
             raise BackendError(f"there is no device 'cpu:{index}'; use 'cpu'.")
         return CpuDevice()
+
+
+_LARGE_ARRAY: Final = 31 * 2**20
+"""Bytes; glibc's threshold for reusing freed memory follows what is freed, up to 32 MiB."""
+
+
+def _show_allocator_large_arrays() -> None:
+    """Allocate and free one large array, without touching it.
+
+    The system allocator then keeps freed arrays up to this size for the next ones. Until it has
+    seen one freed, it returns each to the system, and every result of an operation costs page faults
+    that take longer than the arithmetic (docs/adr/0006-memory-of-freed-arrays.md).
+    """
+    np.empty(_LARGE_ARRAY, np.uint8)
 
 
 def _describe() -> DeviceInfo:
