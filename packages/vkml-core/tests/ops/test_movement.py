@@ -213,3 +213,10 @@ def test_a_view_of_a_flipped_vector_splits_its_axis() -> None:
 def test_a_view_of_an_expanded_tensor_is_an_error() -> None:
     with pytest.raises(vkml.ShapeError, match="without a copy"):
         vkml.arange(3).expand(2, 3).view(6)
+
+
+def test_t_swaps_the_axes_of_matrices_only() -> None:
+    assert vkml.ones(2, 3).t().shape == (3, 2)
+    assert vkml.ones(2).t().shape == (2,)
+    with pytest.raises(vkml.ShapeError, match="t: expected a matrix"):
+        vkml.ones(2, 3, 4).t()

@@ -138,8 +138,8 @@ def _show_allocator_large_arrays() -> None:
     """Allocate and free one large array, without touching it.
 
     The system allocator then keeps freed arrays up to this size for the next ones. Until it has
-    seen one freed, it returns each to the system, and every result of an operation costs page faults
-    that take longer than the arithmetic (docs/adr/0006-memory-of-freed-arrays.md).
+    seen one freed, it returns each to the system, and every result of an operation costs page
+    faults that take longer than the arithmetic (docs/adr/0006-memory-of-freed-arrays.md).
     """
     np.empty(_LARGE_ARRAY, np.uint8)
 

@@ -71,8 +71,8 @@ class ConversionMethods:
         return call("transpose", self, -2, -1)
 
     def t(self) -> Tensor:
-        """Return the transpose of a matrix."""
-        return self.T
+        """See `vkml.t`."""
+        return call("t", self)
 
     def reshape_as(self, other: Tensor) -> Tensor:
         """Return this tensor in the shape of `other`."""

@@ -107,6 +107,10 @@ class InPlaceMethods:
         """Fill this tensor with random numbers and return it."""
         return call("uniform_", self, low, high, generator=generator)
 
+    def bernoulli_(self, p: float = 0.5, *, generator: Any = None) -> Tensor:
+        """Fill this tensor with ones (with probability `p`) and zeros, and return it."""
+        return call("bernoulli_", self, p, generator=generator)
+
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
         """Fill this tensor with random numbers and return it."""
         return call("normal_", self, mean, std, generator=generator)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vkml.ops.functions import call
 
 if TYPE_CHECKING:
-    from vkml.dtypes import DTypeLike
+    from vkml.dtypes import DTypeLike, Number
     from vkml.methods.types import Dims, Operand
     from vkml.tensor import Tensor
 
@@ -83,6 +83,24 @@ class ShapeMethods:
     def cumsum(self, dim: int) -> Tensor:
         """See `vkml.cumsum`."""
         return call("cumsum", self, dim)
+
+    def norm(self, p: float | str = 2, dim: Dims = None, keepdim: bool = False) -> Tensor:
+        """See `vkml.norm`."""
+        return call("norm", self, p, dim, keepdim)
+
+    def count_nonzero(self, dim: Dims = None) -> Tensor:
+        """See `vkml.count_nonzero`."""
+        return call("count_nonzero", self, dim)
+
+    def var_mean(
+        self, dim: Dims = None, *, correction: float = 1, keepdim: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """See `vkml.var_mean`."""
+        return call("var_mean", self, dim, correction=correction, keepdim=keepdim)
+
+    def equal(self, other: Tensor) -> bool:
+        """See `vkml.equal`."""
+        return call("equal", self, other)
 
     # movement -------------------------------------------------------------------------
 
@@ -168,6 +186,34 @@ class ShapeMethods:
         """See `vkml.as_strided`."""
         return call("as_strided", self, size, stride, storage_offset)
 
+    def narrow(self, dim: int, start: int, length: int) -> Tensor:
+        """See `vkml.narrow`."""
+        return call("narrow", self, dim, start, length)
+
+    def select(self, dim: int, index: int) -> Tensor:
+        """See `vkml.select`."""
+        return call("select", self, dim, index)
+
+    def roll(self, shifts: int | Sequence[int], dims: Dims = None) -> Tensor:
+        """See `vkml.roll`."""
+        return call("roll", self, shifts, dims)
+
+    def tile(self, *dims: Any) -> Tensor:
+        """See `vkml.tile`."""
+        return call("tile", self, *dims)
+
+    def repeat_interleave(self, repeats: int | Tensor, dim: int | None = None) -> Tensor:
+        """See `vkml.repeat_interleave`."""
+        return call("repeat_interleave", self, repeats, dim)
+
+    def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+        """See `vkml.movedim`."""
+        return call("movedim", self, source, destination)
+
+    def swapaxes(self, axis0: int, axis1: int) -> Tensor:
+        """See `vkml.swapaxes`."""
+        return call("swapaxes", self, axis0, axis1)
+
     # indexing -------------------------------------------------------------------------
 
     def index_select(self, dim: int, index: Tensor) -> Tensor:
@@ -190,6 +236,14 @@ class ShapeMethods:
         """See `vkml.masked_fill`."""
         return call("masked_fill", self, mask, value)
 
+    def take_along_dim(self, indices: Tensor, dim: int | None = None) -> Tensor:
+        """See `vkml.take_along_dim`."""
+        return call("take_along_dim", self, indices, dim)
+
+    def nonzero(self, *, as_tuple: bool = False) -> Any:
+        """See `vkml.nonzero`."""
+        return call("nonzero", self, as_tuple=as_tuple)
+
     # linear algebra -------------------------------------------------------------------
 
     def matmul(self, other: Tensor) -> Tensor:
@@ -199,3 +253,23 @@ class ShapeMethods:
     def bmm(self, other: Tensor) -> Tensor:
         """See `vkml.bmm`."""
         return call("bmm", self, other)
+
+    def mm(self, mat2: Tensor) -> Tensor:
+        """See `vkml.mm`."""
+        return call("mm", self, mat2)
+
+    def mv(self, vec: Tensor) -> Tensor:
+        """See `vkml.mv`."""
+        return call("mv", self, vec)
+
+    def dot(self, tensor: Tensor) -> Tensor:
+        """See `vkml.dot`."""
+        return call("dot", self, tensor)
+
+    def outer(self, vec2: Tensor) -> Tensor:
+        """See `vkml.outer`."""
+        return call("outer", self, vec2)
+
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+        """See `vkml.addmm`."""
+        return call("addmm", self, mat1, mat2, beta=beta, alpha=alpha)

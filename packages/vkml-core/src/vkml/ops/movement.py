@@ -28,7 +28,7 @@ from vkml.tensor import Tensor
 
 __all__ = [
     "broadcast_to", "clone", "contiguous", "expand", "flatten", "permute", "reshape", "squeeze",
-    "transpose", "unflatten", "unsqueeze", "view",
+    "t", "transpose", "unflatten", "unsqueeze", "view",
 ]  # fmt: skip
 
 
@@ -307,6 +307,27 @@ def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
     if axes:
         axes[first], axes[second] = axes[second], axes[first]
     return apply(PERMUTE, (x,), (tuple(axes),))
+
+
+def t(x: Tensor) -> Tensor:
+    """Return a view of a matrix with its axes swapped; a vector or number comes back as it is.
+
+    Raises
+    ------
+    ShapeError
+        `x` has more than two axes.
+
+    Examples
+    --------
+    >>> import vkml
+    >>> vkml.t(vkml.tensor([[1, 2], [3, 4]]))
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    if x.ndim > 2:
+        message = f"t: expected a matrix, got shape {x.shape}; use x.mT or x.permute(...)."
+        raise ShapeError(message)
+    return transpose(x, 0, 1) if x.ndim == 2 else x
 
 
 # expand ----------------------------------------------------------------------------------

@@ -72,14 +72,21 @@ def _whole(kernel: Kernel) -> Kernel:
     return rounded
 
 
+def _sign(x: Any, out: Any = None) -> Any:
+    result = np.asarray(np.sign(x, out=out))
+    if x.dtype.kind in "fV":  # as in PyTorch; NumPy keeps NaN
+        np.copyto(result, 0, where=np.isnan(result))
+    return result
+
+
 SIGN = define(
-    Operation(name="sign", result=rules.no_bool, cpu=np.sign, gradient=_flat_gradient,
+    Operation(name="sign", result=rules.no_bool, cpu=_sign, gradient=_flat_gradient,
               samples=unary(), writes_out=True)
 )  # fmt: skip
 
 
 def sign(x: Tensor) -> Tensor:
-    """Return -1, 0 or 1 for each element of `x`; NaN for NaN.
+    """Return -1, 0 or 1 for each element of `x`; 0 for NaN.
 
     Examples
     --------
