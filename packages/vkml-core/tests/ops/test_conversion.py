@@ -153,7 +153,7 @@ def test_to_another_device_and_its_gradient(strided: vkml.Device) -> None:
     ("target", "error"),
     [(5, vkml.ArgumentError), (object(), vkml.ArgumentError), ("nope", vkml.BackendError),
      (str, vkml.DTypeError)],
-    ids=str,
+    ids=["number", "object", "unknown name", "type"],
 )  # fmt: skip
 def test_what_is_no_target_is_an_error(target: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
