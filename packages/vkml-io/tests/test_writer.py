@@ -178,7 +178,7 @@ def test_lists_and_numbers_are_saved_as_numpy_sees_them(tmp_path: Path) -> None:
         object(),
         [[1], [1, 2]],
     ],
-    ids=repr,
+    ids=range(10),
 )
 def test_an_array_the_format_cannot_hold_is_refused_by_name(tmp_path: Path, value: Any) -> None:
     with pytest.raises(TypeError, match="'the key'"):
