@@ -44,6 +44,9 @@ TORCH_PYTHONS = ["3.11"]
 # The oldest NumPy that vkML accepts, or else that has wheels for the interpreter.
 OLDEST_NUMPY = {"3.11": "2.0.*", "3.12": "2.0.*", "3.13": "2.1.*", "3.14": "2.3.*"}
 DEMO = ["scikit-learn", "tqdm"]
+# Each release of these finds something new to say; raise them in a change of its own.
+RUFF = "ruff>=0.17,<0.18"
+MYPY = ["mypy>=2.4,<2.5", "numpy==2.4.*"]  # NumPy's own annotations change, too
 
 TEST_SESSIONS = ["tests-io-alone", "tests-core", "tests-nn", "tests-vulkan"]
 
@@ -143,7 +146,7 @@ def exhaustive(session: nox.Session) -> None:
 @nox.session(reuse_venv=True)
 def lint(session: nox.Session) -> None:
     """Prove that ruff finds nothing to say and nothing to format."""
-    session.install("ruff")
+    session.install(RUFF)
     session.run("ruff", "check", *(session.posargs or ["."]))
     session.run("ruff", "format", "--check", *(session.posargs or ["."]))
 
@@ -151,7 +154,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(reuse_venv=True)
 def types(session: nox.Session) -> None:
     """Prove that types hold: mypy --strict on all code, pyright on a user's script."""
-    install_again(session, ALL, *PYTEST, "mypy", "nox", "sybil", *DEMO, "ml_dtypes", "types-tqdm")
+    install_again(session, ALL, *PYTEST, *MYPY, "nox", "sybil", *DEMO, "ml_dtypes", "types-tqdm")
     passed = [run_mypy(session, f"packages/{n}/src", f"packages/{n}/tests") for n in ALL]
     passed.append(
         run_mypy(
@@ -246,7 +249,7 @@ def dev(session: nox.Session) -> None:
     session.run(sys.executable, "-m", "venv", ".venv")
     python = program(ROOT / ".venv", "python")
     editable = [argument for name in ALL for argument in ("--editable", f"packages/{name}")]
-    tools = ["nox", "ruff", "mypy", "ml_dtypes", "types-tqdm", *DEMO]
+    tools = ["nox", RUFF, *MYPY, "ml_dtypes", "types-tqdm", *DEMO]
     oracle = [TORCH] if f"3.{sys.version_info.minor}" in TORCH_PYTHONS else []
     session.run(python, "-m", "pip", "install", *editable, *PYTEST, *tools, *oracle)
     session.log(f"activate it: source {ROOT / '.venv/bin/activate'}")
