@@ -137,3 +137,13 @@ def test_the_variance_of_equal_numbers_is_0_and_never_less() -> None:
 
     assert (vkml.var(x, 0) >= 0).all()
     assert not vkml.isnan(vkml.std(x, 0)).any()
+
+
+@pytest.mark.parametrize("p", [1.5, 3, 4])
+def test_norm_of_a_zero_vector_has_a_gradient_of_0(p: float) -> None:
+    x = vkml.zeros(3, requires_grad=True)
+
+    vkml.norm(x, p).backward()
+
+    assert x.grad is not None
+    assert x.grad.tolist() == [0, 0, 0]

@@ -11,13 +11,14 @@ from vkml.backends.cpu_kernels import reduction as kernels
 from vkml.errors import ArgumentError, DTypeError
 from vkml.ops import rules
 from vkml.ops.apply import apply
-from vkml.ops.comparison import ne
+from vkml.ops.comparison import eq, ne
 from vkml.ops.definition import Operation, Ops, Sample, Spec, Value, array, define
 from vkml.ops.extremes import amax, amin
 from vkml.ops.half import through_float32
 from vkml.ops.reduction import Dims, mean, reductions, restored
 from vkml.ops.reduction import sum as total
 from vkml.ops.rounding import abs as absolute
+from vkml.ops.selection import where
 from vkml.shapes import axes_of, reduced
 
 if TYPE_CHECKING:
@@ -217,4 +218,6 @@ def norm(x: Tensor, p: float | str = 2, dim: Dims = None, keepdim: bool = False)
         return total(ne(x, 0), dim, keepdim).to(dtype=x.dtype)
     if p == 1:
         return total(absolute(x), dim, keepdim)
-    return total(absolute(x) ** p, dim, keepdim) ** (1 / p)
+    powers = total(absolute(x) ** p, dim, keepdim)
+    nothing = eq(powers, 0)  # the root has no slope there; the norm's is 0 by convention
+    return where(nothing, 0, where(nothing, 1, powers) ** (1 / p))
