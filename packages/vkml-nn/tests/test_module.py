@@ -359,3 +359,7 @@ def test_copy_has_the_values_and_ties_but_not_the_memory(copied: Any) -> None:
     assert other.tied.weight is other.inner.weight
     assert other.inner.weight is not block.inner.weight
     assert list(other.state_dict()) == list(block.state_dict())
+
+
+def test_to_takes_the_name_of_a_dtype() -> None:
+    assert nn.Linear(2, 1).to("float64").weight.dtype is vkml.float64

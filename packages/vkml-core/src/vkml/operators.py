@@ -96,25 +96,29 @@ def _binary_operator(name: str) -> Callable[[Tensor, Any], Tensor]:
             node.saved = _NOTHING
             node.versions = ()
             node.version_sum = 0
-        elif x_node is not None and y_node is not None:
-            node.saved = (a, b)
-            node.versions = versions = (x, y)
-            if x._version is None and y._version is None:
-                node.version_sum = 0
-            else:
-                node.version_sum = current_sum(versions)
         else:
+            x_version = x._version
+            y_version = y._version
+            if x_node is not None and y_node is not None:
+                node.saved = (a, b)
+                if x_version is None:  # a result, as a rule
+                    node.versions = (x, y_version or y)
+                    node.version_sum = y_version[0] if y_version is not None else 0
+                    result._node = node
+                    return result
+                versions: tuple[Any, ...] = (x_version, y_version or y)
             # Of a product, the value of the operand that wants no gradient is all that is needed.
-            if y_node is None:
+            elif y_node is None:
                 node.saved = (None, b)
-                node.versions = (y,)
+                versions = (y_version or y,)
             elif y_for_y:
                 node.saved = (a, b)
-                node.versions = (x, y)
+                versions = (x_version or x, y_version or y)
             else:
                 node.saved = (a, None)
-                node.versions = (x,)
-            node.version_sum = current_sum(node.versions)
+                versions = (x_version or x,)
+            node.versions = versions
+            node.version_sum = current_sum(versions)
         result._node = node
         return result
 

@@ -377,3 +377,15 @@ def test_floating_point_warnings_stay_silent() -> None:
     (1 / x).log().sum().backward()
 
     assert not np.isfinite(x.grad.numpy()).any()
+
+
+def test_set_after_the_forward_pass_leaves_saved_values_alone() -> None:
+    x = leaf(2.0, 3.0)
+    loss = (x * x).sum()
+    other = vkml.zeros(2)
+    other += 1  # a version of its own
+
+    x.set_(other)
+    loss.backward()
+
+    assert x.grad.tolist() == [4, 6]

@@ -130,6 +130,8 @@ class Module(ModuleTree):
                 device, dtype = each.device, each.dtype
             elif isinstance(each, DType):
                 dtype = each
+            elif isinstance(each, str) and isinstance(getattr(vkml, each, None), DType):
+                dtype = each
             elif isinstance(each, (Device, str)):
                 device = each
             elif each is not None:

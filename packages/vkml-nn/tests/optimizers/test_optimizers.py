@@ -396,3 +396,14 @@ def test_optimizer_prints_its_options() -> None:
     text = repr(vkml.optim.SGD([vkml.zeros(1, requires_grad=True)], lr=0.5))
 
     assert text.startswith("SGD (\nParameter Group 0\n    dampening: 0\n    lr: 0.5\n")
+
+
+def test_optimizer_made_between_forward_and_backward_leaves_the_graph_usable() -> None:
+    layer = nn.Linear(3, 1)
+    loss = layer(vkml.ones(2, 3)).sum()
+
+    vkml.optim.SGD(layer.parameters(), lr=0.1)
+    loss.backward()
+
+    assert layer.weight.grad is not None
+    assert layer.weight.grad.tolist() == [[2, 2, 2]]

@@ -220,7 +220,7 @@ def _walk(
             _refuse_freed(node)
         version_sum = 0
         for versioned in node.versions:
-            version = versioned._version
+            version = versioned if versioned.__class__ is list else versioned._version  # type: ignore[union-attr]  # a Tensor, then
             if version is not None:
                 version_sum += version[0]
         if version_sum != node.version_sum:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -35,24 +35,22 @@ def version_of(tensor: Tensor) -> Version:
 next_sequence: Final = itertools.count().__next__
 
 
-class Versioned(Protocol):
-    """Something that knows the version of a memory, None until somebody had to ask for it."""
+Versioned: TypeAlias = "Tensor | Version"
+"""What tells the version of a saved value's memory: the version, or the tensor until it has one.
 
-    _version: Version | None
+The version itself where there is one: the tensor may be made to show other memory (`set_`).
+"""
 
 
-class ResultVersion:
-    """The version of a result's memory; the node may not hold the result itself, which holds it."""
-
-    __slots__ = ("_version",)
-
-    def __init__(self, version: Version) -> None:
-        self._version: Version | None = version
+def version_in(each: Versioned) -> Version | None:
+    """Return the version; None for memory that nobody asked about, which was never written."""
+    return each if each.__class__ is list else each._version  # type: ignore[union-attr]  # a Tensor, then
 
 
 def current_sum(versions: Iterable[Versioned]) -> int:
-    """Return the sum of versions; memory that nobody asked about was never written: 0."""
-    return sum([each._version[0] for each in versions if each._version is not None])
+    """Return the sum of versions as they are now."""
+    found = [version_in(each) for each in versions]
+    return sum([version[0] for version in found if version is not None])
 
 
 class Leaf:
@@ -175,7 +173,7 @@ def record(
         shapes.append(operand.shape)
         if keep is Keep.VALUE:
             saved.append(operand)
-            versions.append(tensor)
+            versions.append(tensor if tensor._version is None else tensor._version)
         else:
             saved.append(Spec(operand.shape, operand.dtype) if keep is Keep.SPEC else None)
     node: Node = object.__new__(Node)
@@ -192,10 +190,10 @@ def record(
         node.results = None
     elif keep_result is KeepResult.RESULT:
         node.results = results[0] if operation.auxiliaries else results
-        versions.append(ResultVersion(version_of(result)))
+        versions.append(version_of(result))
     elif keep_result is KeepResult.ALL:
         node.results = results
-        versions.append(ResultVersion(version_of(result)))
+        versions.append(version_of(result))
     else:
         node.results = results[1:]
     node.versions = versions

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from vkml import dtypes
-from vkml.autograd.graph import Leaf, Node, current_sum, next_sequence, version_of
+from vkml.autograd.graph import Leaf, Node, current_sum, next_sequence, version_in, version_of
 from vkml.autograd.modes import enable_grad, mode
 from vkml.autograd.views import ViewOf, refresh_view
 from vkml.errors import AutogradError, DTypeError, ShapeError
@@ -67,7 +67,7 @@ def _save_old_values(target: Tensor, value: Tensor, start: int) -> None:
         if not isinstance(node, Node) or node.sequence <= start:
             continue
         nodes += node.edges
-        if all(each._version is not version for each in node.versions):
+        if all(version_in(each) is not version for each in node.versions):
             continue
         saved = []
         for each in node.saved or ():
@@ -78,7 +78,7 @@ def _save_old_values(target: Tensor, value: Tensor, start: int) -> None:
                     handle.copy(operand, each)
             saved.append(each)
         node.saved = tuple(saved)
-        node.versions = [each for each in node.versions if each._version is not version]
+        node.versions = [each for each in node.versions if version_in(each) is not version]
         node.version_sum = current_sum(node.versions)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self, cast
 
-from vkml.autograd.graph import Extras, Hook, Leaf, Node, next_sequence
+from vkml.autograd.graph import Extras, Hook, Leaf, Node, next_sequence, version_of
 from vkml.autograd.hooks import RemovableHandle
 from vkml.autograd.views import ViewOf, refresh_view
 from vkml.errors import AutogradError, ShapeError
@@ -66,6 +66,7 @@ class GradientMethods:
                 )
                 raise AutogradError(message)
             self._node = Leaf(self._device, dtype.dtype)
+            version_of(cast("Tensor", self))  # what is saved now stays known after `set_`
         elif not requires_grad and self._node is not None:
             if isinstance(self._node, Node):
                 message = "requires_grad: this is the result of an operation; call x.detach()."
