@@ -125,12 +125,12 @@ class Module(ModuleTree):
         >>> vkml.nn.Linear(2, 1).to(vkml.float64).weight.dtype
         vkml.float64
         """
-        for each in target:
+        for given in target:
+            named = getattr(vkml, given, None) if isinstance(given, str) else None
+            each = named if isinstance(named, DType) else given
             if isinstance(each, Tensor):
                 device, dtype = each.device, each.dtype
             elif isinstance(each, DType):
-                dtype = each
-            elif isinstance(each, str) and isinstance(getattr(vkml, each, None), DType):
                 dtype = each
             elif isinstance(each, (Device, str)):
                 device = each
