@@ -191,7 +191,7 @@ def as_numpy(dtype: DTypeLike) -> np.dtype[Any]:
 
 # promotion ---------------------------------------------------------------------------
 
-_CATEGORY: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+_CATEGORY: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}  # ml_dtypes' kind is "V"
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
@@ -201,8 +201,6 @@ def is_floating(dtype: np.dtype[Any]) -> bool:
 
 def category(dtype: np.dtype[Any]) -> int:
     """Return 0 for bool, 1 for integers, 2 for floating point, 3 for complex."""
-    if dtype.kind == "V" or dtype.name == "bfloat16":  # ml_dtypes registers a void-like kind
-        return 2
     return _CATEGORY[dtype.kind]
 
 
