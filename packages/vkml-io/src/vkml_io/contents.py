@@ -26,13 +26,6 @@ def chunks(source: Source, member: Member, data_start: int) -> Iterator[bytes]:
         yield source.read(data_start + position, min(CHUNK, member.size - position))
 
 
-def read_all(source: Source, member: Member, data_start: int) -> bytes:
-    """Return the unpacked bytes of a small member, after its CRC-32 was compared."""
-    data = b"".join(chunks(source, member, data_start))
-    check_crc(member, zlib.crc32(data))
-    return data
-
-
 def check_crc(member: Member, found: int, code: str = "D9") -> None:
     """Compare a CRC-32 with the one of the directory."""
     if found != member.crc32:
