@@ -11,6 +11,7 @@ from pathlib import Path
 
 # What an sdist may hold at its top; PKG-INFO and .gitignore are put there by hatchling.
 SDIST_TOP = {"src", "tests", "README.md", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore"}
+SDIST_TOP |= {"hatch_build.py"}  # vkml-vulkan compiles its shaders
 
 
 def complaints_about_sdist(sdist: Path) -> list[str]:
