@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 import nox
@@ -55,6 +56,7 @@ nox.options.default_venv_backend = "venv"
 nox.options.error_on_missing_interpreters = True
 nox.options.sessions = [
     "versions",
+    "shaders",
     "lint",
     "types",
     *TEST_SESSIONS,
@@ -128,7 +130,8 @@ def exhaustive(session: nox.Session) -> None:
     """Prove everything: all sessions, the slow tests too, on every interpreter that is found."""
     interpreters = {version: find_interpreter(version) for version in PYTHONS}
     current = f"{sys.version_info.major}.{sys.version_info.minor}"
-    run_nox(session, ["versions", "lint", "types", "docs", "build", "bench", "demo", "fuzz"])
+    run_nox(session, ["versions", "shaders", "lint", "types", "docs", "build"])
+    run_nox(session, ["bench", "demo", "fuzz"])
     run_nox(session, ["tests-integration", "tests-oldest"], "--", "-m", "")
     for version, path in interpreters.items():
         if path is not None:
@@ -143,6 +146,29 @@ def exhaustive(session: nox.Session) -> None:
 # Everything else that is proved -------------------------------------------------------
 
 
+@nox.session
+def shaders(session: nox.Session) -> None:
+    """Prove that the shaders compile to what the manifest says and are valid, base-profile SPIR-V.
+
+    ``-- --update`` rewrites the manifest first.
+    """
+    update = "--update" in session.posargs
+    if update:
+        session.posargs.remove("--update")  # the rest is for pytest
+    session.install(*shader_tools())
+    rebuilt = Path(session.create_tmp()) / "spirv"
+    shutil.rmtree(rebuilt, ignore_errors=True)
+    package = ROOT / "packages/vkml-vulkan"
+    script = package / "src/vkml_vulkan/shader_build.py"
+    choice = "--update" if update else "--check"
+    session.run("python", str(script), choice, "--target", str(rebuilt))
+
+    # The hook builds them once more, into the wheel whose modules are read here.
+    install(session, ["vkml-vulkan"], *PYTEST)
+    session.env["VKML_REQUIRE_SHADER_TOOLS"] = "1"
+    run_pytest(session, *(str(package / f"tests/test_shader_{n}.py") for n in ["build", "rules"]))
+
+
 @nox.session(reuse_venv=True)
 def lint(session: nox.Session) -> None:
     """Prove that ruff finds nothing to say and nothing to format."""
@@ -154,11 +180,18 @@ def lint(session: nox.Session) -> None:
 @nox.session(reuse_venv=True)
 def types(session: nox.Session) -> None:
     """Prove that types hold: mypy --strict on all code, pyright on a user's script."""
-    install_again(session, ALL, *PYTEST, *MYPY, "nox", "sybil", *DEMO, "ml_dtypes", "types-tqdm")
+    needs = [*PYTEST, *MYPY, *DEMO, "nox", "sybil", "ml_dtypes", "types-tqdm", "hatchling"]
+    install_again(session, ALL, *needs)
     passed = [run_mypy(session, f"packages/{n}/src", f"packages/{n}/tests") for n in ALL]
     passed.append(
         run_mypy(
-            session, "noxfile.py", ".ci/check_files.py", ".ci/check_versions.py", "docs", "tests"
+            session,
+            "noxfile.py",
+            "packages/vkml-vulkan/hatch_build.py",
+            ".ci/check_files.py",
+            ".ci/check_versions.py",
+            "docs",
+            "tests",
         )
     )
     if not all(passed):
@@ -249,7 +282,7 @@ def dev(session: nox.Session) -> None:
     session.run(sys.executable, "-m", "venv", ".venv")
     python = program(ROOT / ".venv", "python")
     editable = [argument for name in ALL for argument in ("--editable", f"packages/{name}")]
-    tools = ["nox", RUFF, *MYPY, "ml_dtypes", "types-tqdm", *DEMO]
+    tools = ["nox", RUFF, *MYPY, "ml_dtypes", "types-tqdm", *DEMO, *shader_tools()]
     oracle = [TORCH] if f"3.{sys.version_info.minor}" in TORCH_PYTHONS else []
     session.run(python, "-m", "pip", "install", *editable, *PYTEST, *tools, *oracle)
     session.log(f"activate it: source {ROOT / '.venv/bin/activate'}")
@@ -295,13 +328,20 @@ def wheel_of(session: nox.Session, name: str) -> Path:
 def digest_of(source: Path) -> str:
     """Return a digest of all that a wheel is built from."""
     digest = hashlib.sha256(str(source).encode())
-    files = [source / "pyproject.toml", source / "README.md", source / "LICENSE"]
+    files = [*source.glob("*.toml"), *source.glob("*.py"), source / "README.md", source / "LICENSE"]
     files += sorted(path for path in (source / "src").rglob("*") if path.is_file())
-    caches = ("__pycache__", ".mypy_cache", ".ruff_cache")
+    caches = ("__pycache__", ".mypy_cache", ".ruff_cache", "spirv")  # the shaders' own are built
     for path in (path for path in files if not any(cache in path.parts for cache in caches)):
         digest.update(str(path.relative_to(source)).encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
+
+
+def shader_tools() -> list[str]:
+    """Return the pinned compiler of the shaders and its companion, as the build requires them."""
+    text = (ROOT / "packages/vkml-vulkan/pyproject.toml").read_text()
+    requirements: list[str] = tomllib.loads(text)["build-system"]["requires"]
+    return [requirement for requirement in requirements if requirement.startswith("cmeel-")]
 
 
 def torch_for(session: nox.Session) -> list[str]:

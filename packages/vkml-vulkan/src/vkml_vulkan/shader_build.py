@@ -61,7 +61,11 @@ def read_modules(shaders: Path) -> list[Module]:
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ShaderError(f"{path}: {error}. It has to be a JSON list of modules.") from error
+        raise ShaderError(f"{path}: {error}. It has to be a JSON list of objects.") from error
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ShaderError(
+            f"{path} is something else. It has to be a JSON list of objects, one for each source."
+        )
     modules: dict[str, Module] = {}
     for module in (module for entry in entries for module in _modules_of(path, entry)):
         if module.name in modules:
