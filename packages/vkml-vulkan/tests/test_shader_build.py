@@ -83,6 +83,17 @@ def test_two_compilations_give_the_same_bytes(shaders: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("compiler")
+def test_a_relative_target_is_relative_to_the_working_directory(
+    shaders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    digests = compile_all(shaders, Path("spirv"))
+
+    assert sorted(numbers_of_files(tmp_path / "spirv")) == sorted(digests)
+
+
+@pytest.mark.usefixtures("compiler")
 def test_macros_reach_the_compiler(shaders: Path, tmp_path: Path) -> None:
     plain = {"source": "classed.comp", "name": "plain"}
     describe(shaders, plain, {"source": "classed.comp", "name": "wide", "defines": {"WIDTH": 64}})

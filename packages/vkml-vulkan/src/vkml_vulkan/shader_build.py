@@ -144,6 +144,7 @@ def compile_all(shaders: Path, target: Path, sources: Collection[str] = ()) -> d
     if strange := sorted(set(sources) - {module.source for module in every}):
         raise ShaderError(f"{shaders / MODULES} has no source called {', '.join(strange)}.")
     modules = [module for module in every if not sources or module.source in sources]
+    target = target.resolve()  # the compiler runs in another folder
     target.mkdir(parents=True, exist_ok=True)
     inputs = {module.name: digest_of_inputs(shaders, module) for module in modules}
     record = _read_record(target)
