@@ -1,0 +1,156 @@
+"""Memory from the driver: one buffer with an address, on one allocation, mapped where possible."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from vkml_vulkan._api import Handle
+from vkml_vulkan.capabilities import Capabilities
+from vkml_vulkan.device import LogicalDevice
+from vkml_vulkan.errors import VulkanError
+
+DEVICE_LOCAL: Final = 0x1
+HOST_VISIBLE: Final = 0x2
+HOST_COHERENT: Final = 0x4
+HOST_CACHED: Final = 0x8
+_SHADER_ADDRESS: Final = 0x20000  # VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT
+_DEVICE_ADDRESS: Final = 0x2  # VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT
+
+# Discrete GPUs show a window of 256 MiB of their memory; only a larger one is all of it.
+_WINDOW_BYTES: Final = 256 * 2**20
+
+
+class MemoryKind(NamedTuple):
+    """A memory type, and what the host can do with it."""
+
+    index: int
+    heap_bytes: int
+    is_mapped: bool
+    """The host writes into it directly."""
+    is_cached: bool
+    """The host reads it at full speed; without it reads crawl."""
+
+
+def choose_device_memory(capabilities: Capabilities, *, force_staging: bool) -> MemoryKind:
+    """Return where tensors lie: the device's own memory, mapped where all of it can be."""
+    shared = capabilities.kind in ("cpu", "integrated")
+
+    def worth(index: int) -> tuple[bool, bool, bool, int]:
+        flags, heap = capabilities.memory_types[index]
+        size = capabilities.memory_heaps[heap][0]
+        direct = flags & HOST_VISIBLE and flags & HOST_COHERENT
+        mapped = bool(direct) and (shared or size > _WINDOW_BYTES)
+        return bool(flags & DEVICE_LOCAL), mapped, bool(flags & HOST_CACHED), size
+
+    best = max(range(len(capabilities.memory_types)), key=worth)
+    _, mapped, cached, size = worth(best)
+    mapped = mapped and not force_staging
+    return MemoryKind(best, size, mapped, mapped and cached)
+
+
+def choose_staging_memory(capabilities: Capabilities) -> MemoryKind:
+    """Return where the host writes and reads what is copied to and from tensors."""
+
+    def worth(index: int) -> tuple[bool, bool, bool]:
+        flags = capabilities.memory_types[index][0]
+        direct = flags & HOST_VISIBLE and flags & HOST_COHERENT
+        return bool(direct), bool(flags & HOST_CACHED), not flags & DEVICE_LOCAL
+
+    best = max(range(len(capabilities.memory_types)), key=worth)
+    if not worth(best)[0]:
+        message = f"{capabilities.name} has no memory that the host can write; update its driver."
+        raise VulkanError(message)
+    heap = capabilities.memory_types[best][1]
+    return MemoryKind(best, capabilities.memory_heaps[heap][0], True, worth(best)[1])
+
+
+class Allocation:
+    """A buffer on memory of its own.
+
+    Attributes
+    ----------
+    buffer : VkBuffer
+    address : int
+        What shaders reach it by.
+    host : int
+        The host address of its first byte; 0 where it is not mapped.
+    """
+
+    __slots__ = ("_device", "address", "buffer", "host", "memory", "nbytes")
+
+    def __init__(self, device: LogicalDevice, nbytes: int, kind: MemoryKind) -> None:
+        self._device = device
+        self.nbytes = nbytes
+        self.buffer = _create_buffer(device, nbytes)
+        try:
+            self.memory = _allocate(device, self.buffer, nbytes, kind.index)
+        except Exception:
+            device.functions.vkDestroyBuffer(device.handle, self.buffer, device.api.ffi.NULL)
+            raise
+        bound = device.functions.vkBindBufferMemory(device.handle, self.buffer, self.memory, 0)
+        device.check(bound, "vkBindBufferMemory")
+        self.address = _address(device, self.buffer)
+        self.host = _map(device, self.memory) if kind.is_mapped else 0
+
+    def free(self) -> None:
+        """Give the memory back. The device must have finished with it."""
+        functions, handle = self._device.functions, self._device.handle
+        null = self._device.api.ffi.NULL
+        functions.vkDestroyBuffer(handle, self.buffer, null)
+        functions.vkFreeMemory(handle, self.memory, null)  # which unmaps it, too
+
+
+def _create_buffer(device: LogicalDevice, nbytes: int) -> Handle:
+    api, constants = device.api, device.api.constants
+    info = api.new(
+        "VkBufferCreateInfo",
+        sType=constants.VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        size=nbytes,
+        usage=constants.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT
+        | constants.VK_BUFFER_USAGE_TRANSFER_SRC_BIT
+        | constants.VK_BUFFER_USAGE_TRANSFER_DST_BIT
+        | _SHADER_ADDRESS,
+    )
+    buffer = api.ffi.new("VkBuffer*")
+    created = device.functions.vkCreateBuffer(device.handle, info, api.ffi.NULL, buffer)
+    device.check(created, f"vkCreateBuffer of {nbytes} bytes")
+    return buffer[0]
+
+
+def _allocate(device: LogicalDevice, buffer: Handle, nbytes: int, kind: int) -> Handle:
+    api, constants = device.api, device.api.constants
+    needs = api.ffi.new("VkMemoryRequirements*")
+    device.functions.vkGetBufferMemoryRequirements(device.handle, buffer, needs)
+    flags = api.new(
+        "VkMemoryAllocateFlagsInfo",
+        sType=constants.VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        flags=_DEVICE_ADDRESS,
+    )
+    info = api.new(
+        "VkMemoryAllocateInfo",
+        sType=constants.VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        pNext=flags,
+        allocationSize=needs.size,
+        memoryTypeIndex=kind,
+    )
+    memory = api.ffi.new("VkDeviceMemory*")
+    made = device.functions.vkAllocateMemory(device.handle, info, api.ffi.NULL, memory)
+    device.check(made, f"vkAllocateMemory of {nbytes} bytes")
+    return memory[0]
+
+
+def _address(device: LogicalDevice, buffer: Handle) -> int:
+    info = device.api.new(
+        "VkBufferDeviceAddressInfo",
+        sType=device.api.constants.VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+        buffer=buffer,
+    )
+    return int(device.functions.vkGetBufferDeviceAddress(device.handle, info))
+
+
+def _map(device: LogicalDevice, memory: Handle) -> int:
+    ffi, pointer = device.api.ffi, device.api.ffi.new("void**")
+    whole = (1 << 64) - 1  # VK_WHOLE_SIZE
+    mapped = device.functions.vkMapMemory(device.handle, memory, 0, whole, 0, pointer)
+    device.check(mapped, "vkMapMemory")
+    return int(ffi.cast("uintptr_t", pointer[0]))

@@ -1,0 +1,220 @@
+"""A ring of command buffers on one queue, and the timeline that says how far the device is."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from vkml_vulkan._api import Handle
+from vkml_vulkan.allocation import Allocation, MemoryKind
+from vkml_vulkan.device import LogicalDevice
+
+_SLOTS: Final = 4
+"""Command buffers: one is recorded, one runs, and two wait, so that neither side ever idles."""
+_ARGUMENT_BYTES: Final = 256 * 1024
+_WAIT_SLICE_NS: Final = 100_000_000
+"""Waits come back to Python this often, so that Ctrl-C works."""
+
+
+class Slot:
+    """A command buffer, and memory for arguments that are too long to push."""
+
+    __slots__ = ("arguments", "arguments_used", "commands", "value")
+
+    def __init__(self, commands: Handle, arguments: Allocation) -> None:
+        self.commands = commands
+        self.arguments = arguments
+        self.arguments_used = 0
+        self.value = 0
+        """The timeline reaches this when the device is done with the slot."""
+
+
+class CommandRing:
+    """Begins, submits and waits for command buffers. Its caller holds the device's lock."""
+
+    def __init__(self, device: LogicalDevice, argument_memory: MemoryKind) -> None:
+        self._device = device
+        self.value = 0
+        """What the last submission will signal."""
+        self._reached = 0
+        self._pool: Final = self._create_pool()
+        self._semaphore: Final = self._create_semaphore()
+        self._slots: Final = [
+            Slot(commands, Allocation(device, _ARGUMENT_BYTES, argument_memory))
+            for commands in self._allocate_commands()
+        ]
+        self._next = 0
+        self._prepare_structs()
+
+    def begin(self) -> Slot:
+        """Return the next slot, once the device is done with it, ready to record into."""
+        slot = self._slots[self._next]
+        self._next = (self._next + 1) % _SLOTS
+        self.wait(slot.value)
+        slot.arguments_used = 0
+        begun = self._device.functions.vkBeginCommandBuffer(slot.commands, self._begin_info)
+        self._device.check(begun, "vkBeginCommandBuffer")
+        return slot
+
+    def submit(self, slot: Slot, doing: str) -> None:
+        """Hand a slot to the device. `doing` names what was recorded, for a lost device."""
+        device, functions = self._device, self._device.functions
+        functions.vkCmdPipelineBarrier2(slot.commands, self._for_the_host)
+        device.check(functions.vkEndCommandBuffer(slot.commands), "vkEndCommandBuffer")
+        self._submitted.commandBuffer = slot.commands
+        self._signal.value = self.value + 1
+        result = functions.vkQueueSubmit2(device.queue, 1, self._submission, device.api.ffi.NULL)
+        device.check(result, "vkQueueSubmit2", doing)
+        self.value += 1
+        slot.value = self.value
+
+    def reached(self) -> int:
+        """Return how far the device's timeline is."""
+        current = self._device.api.ffi.new("uint64_t*")
+        functions = self._device.functions
+        result = functions.vkGetSemaphoreCounterValue(
+            self._device.handle, self._semaphore, current
+        )
+        self._device.check(result, "vkGetSemaphoreCounterValue")
+        self._reached = int(current[0])
+        return self._reached
+
+    def wait(self, value: int, doing: str = "") -> None:
+        """Wait until the device's timeline has reached `value`."""
+        if value <= self._reached:
+            return
+        functions, handle = self._device.functions, self._device.handle
+        self._awaited[0] = value
+        while True:
+            result = functions.vkWaitSemaphores(handle, self._wait_info, _WAIT_SLICE_NS)
+            if result != self._device.api.constants.VK_TIMEOUT:
+                break
+        self._device.check(result, "vkWaitSemaphores", doing)
+        self._reached = value
+
+    def close(self) -> None:
+        """Destroy all; the device must be idle."""
+        device, null = self._device, self._device.api.ffi.NULL
+        for slot in self._slots:
+            slot.arguments.free()
+        device.functions.vkDestroyCommandPool(device.handle, self._pool, null)
+        device.functions.vkDestroySemaphore(device.handle, self._semaphore, null)
+
+    def _create_pool(self) -> Handle:
+        device, constants = self._device, self._device.api.constants
+        info = device.api.new(
+            "VkCommandPoolCreateInfo",
+            sType=constants.VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+            flags=constants.VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+            queueFamilyIndex=device.queue_family,
+        )
+        pool = device.api.ffi.new("VkCommandPool*")
+        made = device.functions.vkCreateCommandPool(
+            device.handle, info, device.api.ffi.NULL, pool
+        )
+        device.check(made, "vkCreateCommandPool")
+        return pool[0]
+
+    def _create_semaphore(self) -> Handle:
+        device, constants = self._device, self._device.api.constants
+        kind = device.api.new(
+            "VkSemaphoreTypeCreateInfo",
+            sType=constants.VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+            semaphoreType=constants.VK_SEMAPHORE_TYPE_TIMELINE,
+        )
+        info = device.api.new(
+            "VkSemaphoreCreateInfo",
+            sType=constants.VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+            pNext=kind,
+        )
+        semaphore = device.api.ffi.new("VkSemaphore*")
+        made = device.functions.vkCreateSemaphore(
+            device.handle, info, device.api.ffi.NULL, semaphore
+        )
+        device.check(made, "vkCreateSemaphore")
+        return semaphore[0]
+
+    def _allocate_commands(self) -> list[Handle]:
+        device, constants = self._device, self._device.api.constants
+        info = device.api.new(
+            "VkCommandBufferAllocateInfo",
+            sType=constants.VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+            commandPool=self._pool,
+            level=constants.VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+            commandBufferCount=_SLOTS,
+        )
+        found = device.api.ffi.new("VkCommandBuffer[]", _SLOTS)
+        made = device.functions.vkAllocateCommandBuffers(device.handle, info, found)
+        device.check(made, "vkAllocateCommandBuffers")
+        return list(found)
+
+    def _prepare_structs(self) -> None:
+        """Make the structs that each submission passes, once."""
+        api, constants = self._device.api, self._device.api.constants
+        self._begin_info = api.new(
+            "VkCommandBufferBeginInfo",
+            sType=constants.VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+            flags=constants.VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+        )
+        self._submitted = api.new(
+            "VkCommandBufferSubmitInfo",
+            sType=constants.VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+        )
+        self._signal = api.new(
+            "VkSemaphoreSubmitInfo",
+            sType=constants.VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+            semaphore=self._semaphore,
+            stageMask=ALL_COMMANDS,
+        )
+        self._submission = api.new(
+            "VkSubmitInfo2",
+            sType=constants.VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+            pCommandBufferInfos=self._submitted,
+            commandBufferInfoCount=1,
+            pSignalSemaphoreInfos=self._signal,
+            signalSemaphoreInfoCount=1,
+        )
+        self._semaphores = api.ffi.new("VkSemaphore[]", [self._semaphore])
+        self._awaited = api.ffi.new("uint64_t[]", 1)
+        self._wait_info = api.new(
+            "VkSemaphoreWaitInfo",
+            sType=constants.VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+            semaphoreCount=1,
+            pSemaphores=self._semaphores,
+            pValues=self._awaited,
+        )
+        # What a submission wrote must be visible to the host that waited for it.
+        self._for_the_host, self._barrier = memory_barrier(
+            self._device, to_stage=STAGE_HOST, to_access=ACCESS_HOST_READ
+        )
+
+
+# 64-bit flags of VK_KHR_synchronization2, which the package `vulkan` has no names for.
+STAGE_COMPUTE: Final = 0x800
+STAGE_TRANSFER: Final = 0x1000
+STAGE_HOST: Final = 0x4000
+ALL_COMMANDS: Final = 0x10000
+ACCESS_SHADER_READ: Final = 0x20
+ACCESS_SHADER_WRITE: Final = 0x40
+ACCESS_TRANSFER_READ: Final = 0x800
+ACCESS_TRANSFER_WRITE: Final = 0x1000
+ACCESS_HOST_READ: Final = 0x2000
+
+
+def memory_barrier(device: LogicalDevice, *, to_stage: int, to_access: int) -> tuple[Any, Any]:
+    """Return a dependency from all writes before to what follows, and what it points to."""
+    api, constants = device.api, device.api.constants
+    barrier = api.new(
+        "VkMemoryBarrier2",
+        sType=constants.VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+        srcStageMask=STAGE_COMPUTE | STAGE_TRANSFER,
+        srcAccessMask=ACCESS_SHADER_WRITE | ACCESS_TRANSFER_WRITE,
+        dstStageMask=to_stage,
+        dstAccessMask=to_access,
+    )
+    dependency = api.new(
+        "VkDependencyInfo",
+        sType=constants.VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+        memoryBarrierCount=1,
+        pMemoryBarriers=barrier,
+    )
+    return dependency, barrier

@@ -1,0 +1,116 @@
+"""The logical device: one compute queue, a table of function pointers, and its state."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+from vkml_vulkan._api import Handle
+from vkml_vulkan.capabilities import Capabilities, feature_structs
+from vkml_vulkan.errors import DeviceLostError
+from vkml_vulkan.instance import Instance
+
+_PORTABILITY_SUBSET: Final = "VK_KHR_portability_subset"  # must be enabled where it is offered
+
+_FUNCTIONS: Final = (
+    "vkAllocateCommandBuffers", "vkAllocateMemory", "vkBeginCommandBuffer", "vkBindBufferMemory",
+    "vkCmdBindPipeline", "vkCmdCopyBuffer", "vkCmdDispatch", "vkCmdFillBuffer",
+    "vkCmdPipelineBarrier2", "vkCmdPushConstants", "vkCmdUpdateBuffer", "vkCreateBuffer",
+    "vkCreateCommandPool", "vkCreateComputePipelines", "vkCreatePipelineCache",
+    "vkCreatePipelineLayout", "vkCreateSemaphore", "vkCreateShaderModule", "vkDestroyBuffer",
+    "vkDestroyCommandPool", "vkDestroyDevice", "vkDestroyPipeline", "vkDestroyPipelineCache",
+    "vkDestroyPipelineLayout", "vkDestroySemaphore", "vkDestroyShaderModule", "vkDeviceWaitIdle",
+    "vkEndCommandBuffer", "vkFreeMemory", "vkGetBufferDeviceAddress",
+    "vkGetBufferMemoryRequirements", "vkGetDeviceQueue", "vkGetPipelineCacheData",
+    "vkGetSemaphoreCounterValue", "vkMapMemory", "vkQueueSubmit2", "vkWaitSemaphores",
+)  # fmt: skip
+
+
+class LogicalDevice:
+    """An open device. Everything below the tensors shares this one object.
+
+    Attributes
+    ----------
+    functions : SimpleNamespace
+        Function pointers by name; tests replace entries by fakes.
+    lock : threading.Lock
+        Held around recording and submitting.
+    unusable : Exception or None
+        Once set, every further use raises it: the device is lost, closed, or a fork's parent's.
+    """
+
+    def __init__(
+        self, instance: Instance, physical: Handle, capabilities: Capabilities, *, float64: bool
+    ) -> None:
+        self.api: Final = instance.api
+        self.instance: Final = instance
+        self.capabilities: Final = capabilities
+        self.lock = threading.Lock()
+        self.unusable: Exception | None = None
+        family = capabilities.compute_queue_family
+        assert family is not None  # noqa: S101 - the backend lists only devices that have one
+        self.handle: Final = self._create(physical, family, float64=float64)
+        look_up = instance.functions.vkGetDeviceProcAddr
+        self.functions: Final = self.api.functions(look_up, self.handle, _FUNCTIONS)
+        queue = self.api.ffi.new("VkQueue*")
+        self.functions.vkGetDeviceQueue(self.handle, family, 0, queue)
+        self.queue: Final = queue[0]
+        self.queue_family: Final = family
+
+    def require_usable(self) -> None:
+        """Raise what makes the device unusable, if anything does."""
+        if self.unusable is not None:
+            raise self.unusable
+
+    def check(self, result: int, call: str, doing: str = "") -> None:
+        """Raise unless a call succeeded; a lost device stays lost."""
+        if result == 0:
+            return
+        try:
+            self.api.check(result, call)
+        except DeviceLostError as error:
+            what = f" Last recorded: {doing}." if doing else ""
+            message = (
+                f"{error}{what} Its tensors are gone; restart the process, and see "
+                "vkml-vulkan doctor."
+            )
+            self.unusable = DeviceLostError(message)
+            raise self.unusable from None
+
+    def renew_lock(self) -> None:
+        """Replace the lock, in a forked child: a thread that is gone may hold the old one."""
+        self.lock = threading.Lock()
+
+    def close(self) -> None:
+        """Destroy the device. What was made from it must be destroyed before."""
+        self.functions.vkDestroyDevice(self.handle, self.api.ffi.NULL)
+
+    def _create(self, physical: Handle, family: int, *, float64: bool) -> Handle:
+        api, ffi, constants = self.api, self.api.ffi, self.api.constants
+        priority = ffi.new("float*", 1.0)
+        queue = api.new(
+            "VkDeviceQueueCreateInfo",
+            sType=constants.VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+            queueFamilyIndex=family, queueCount=1, pQueuePriorities=priority,
+        )  # fmt: skip
+        features, features_1_2, features_1_3 = feature_structs(api)
+        features.features.shaderFloat64 = float64
+        features_1_2.bufferDeviceAddress = 1
+        features_1_2.scalarBlockLayout = 1
+        features_1_2.timelineSemaphore = 1
+        features_1_3.synchronization2 = 1
+        features_1_3.subgroupSizeControl = self.capabilities.full_subgroups
+        features_1_3.computeFullSubgroups = self.capabilities.full_subgroups
+        wanted = self.capabilities.extensions & {_PORTABILITY_SUBSET}
+        names = [ffi.new("char[]", name.encode()) for name in wanted]
+        array = ffi.new("char*[]", names)
+        info = api.new(
+            "VkDeviceCreateInfo",
+            sType=constants.VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, pNext=features,
+            pQueueCreateInfos=queue, queueCreateInfoCount=1,
+            ppEnabledExtensionNames=array, enabledExtensionCount=len(names),
+        )  # fmt: skip
+        handle = ffi.new("VkDevice*")
+        created = self.instance.functions.vkCreateDevice(physical, info, ffi.NULL, handle)
+        api.check(created, f"vkCreateDevice of {self.capabilities.name}")
+        return handle[0]

@@ -1,0 +1,59 @@
+"""Which kernel runs each operation. Plain data: operation, kernel module, shader, codes.
+
+An operation without an entry is refused, if it is primitive, or made of other operations. The
+kernel itself is `build` in ``kernels/<module>.py``; the shader is ``shaders/<shader>.comp``.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+ALL: Final = ("f32", "i32", "u32", "i64", "u64", "f64")
+FLOATS: Final = ("f32", "f64")
+INTEGERS: Final = ("i32", "u32", "i64", "u64")
+
+
+class Entry(NamedTuple):
+    """The kernel of one operation.
+
+    Attributes
+    ----------
+    kernel : str
+        The module below `vkml_vulkan.kernels`.
+    shader : str
+        The GLSL source, without its suffix.
+    classes : tuple of str
+        The compute classes that there are modules for.
+    """
+
+    kernel: str
+    shader: str
+    classes: tuple[str, ...] = ALL
+
+
+def _entries(names: str, *entry: str | tuple[str, ...]) -> dict[str, Entry]:
+    return {name: Entry(*entry) for name in names.split()}  # type: ignore[arg-type]  # a str, a str, a tuple
+
+
+KERNELS: Final[dict[str, Entry]] = {
+    # Elementwise
+    **_entries("neg abs sign floor ceil round trunc square reciprocal", "unary", "unary"),
+    **_entries(
+        "sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh "
+        "erf sigmoid",
+        "unary", "unary", FLOATS,
+    ),
+    **_entries("bitwise_not", "unary", "unary", INTEGERS),
+    **_entries("logical_not isnan isinf isfinite", "predicate", "predicate"),
+    **_entries("add sub mul floor_divide remainder pow maximum minimum", "binary", "binary"),
+    **_entries("div", "binary", "binary", FLOATS),
+    **_entries("bitwise_and bitwise_or bitwise_xor", "binary", "binary", INTEGERS),
+    **_entries(
+        "eq ne lt le gt ge logical_and logical_or logical_xor", "comparison", "comparison"
+    ),
+    **_entries("contiguous", "copying", "unary"),
+    **_entries("cast", "copying", "cast"),
+    **_entries("full", "filling", "unary"),
+    **_entries("where", "where", "where"),
+    **_entries("clamp", "clamp", "clamp"),
+}  # fmt: skip

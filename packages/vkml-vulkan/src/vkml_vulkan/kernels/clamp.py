@@ -1,0 +1,53 @@
+"""The kernel of `clamp`: limits are numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vkml.backends.interface import Kernel
+from vkml_vulkan.formats import format_of
+from vkml_vulkan.kernel_table import Entry
+from vkml_vulkan.kernels.elementwise import Plan, plan
+from vkml_vulkan.numbers import converter
+from vkml_vulkan.operand import Form, Operand, dense_form
+
+if TYPE_CHECKING:
+    from vkml_vulkan.handle import VulkanDevice
+
+_Key = tuple[Form, Form | None, bool, bool]
+
+
+def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+    """Return the kernel ``clamp(x, low, high)``; a limit may be None."""
+    plans: dict[_Key, Plan] = {}
+
+    def prepare(x: Form, out: Form | None, has_low: bool, has_high: bool) -> Plan:
+        module = device.module(name, x.dtype)
+        format = format_of(x.dtype)
+        assert format is not None  # noqa: S101 - `module` refuses what has no format
+        result = out or dense_form(x.shape, x.dtype)
+        return plan(
+            device, name, module, has_low | has_high << 1, result, (x, None, None),
+            result_format=format, operand_format=format,
+        )  # fmt: skip
+
+    def run(x: Operand, low: Any, high: Any, out: Operand | None = None) -> Operand:
+        form = None if out is None else out.form
+        key = (x.form, form, low is not None, high is not None)
+        found = plans.get(key)
+        if found is None:
+            found = plans[key] = prepare(*key)
+        if out is None:
+            out = device.empty(found.result.shape, found.result.dtype)
+        if found.launch is not None:
+            format = format_of(x.dtype)
+            assert format is not None  # noqa: S101 - `prepare` has looked
+            convert = converter(format)
+            limits = [0 if limit is None else convert(limit) for limit in (low, high)]
+            device.recorder.launch(
+                found.launch, (out.storage.chunk,), (x.storage.chunk,),
+                out.address, x.address, *limits,
+            )  # fmt: skip
+        return out
+
+    return run

@@ -1,0 +1,88 @@
+"""What all elementwise kernels share: `elementwise.glsl` and its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from vkml.shapes import broadcast
+from vkml_vulkan.formats import Format
+from vkml_vulkan.launch import Launch, is_long
+from vkml_vulkan.layouts import axis_words, broadcast_strides, collapse, require_countable
+from vkml_vulkan.numbers import packed_as
+from vkml_vulkan.operand import Dtype, Form, dense_form
+
+if TYPE_CHECKING:
+    from vkml_vulkan.handle import VulkanDevice
+
+_DENSE, _STRIDED, _UNIFORM, _NUMBER = range(4)
+_ELEMENTS: Final = 4
+"""Results that an invocation computes; `ELEMENTS` of the shader."""
+
+
+class Plan(NamedTuple):
+    """A launch for operands of certain forms; None where there is nothing to compute."""
+
+    result: Form
+    launch: Launch | None
+
+
+def result_form(forms: Sequence[Form | None], dtype: Dtype) -> Form:
+    """Return the form of a new result for operands that broadcast; numbers are None."""
+    shape = broadcast(*(each.shape for each in forms if each is not None))
+    return dense_form(shape, dtype)
+
+
+def plan(
+    device: VulkanDevice,
+    name: str,
+    module: str,
+    operation: int,
+    result: Form,
+    forms: Sequence[Form | None],
+    *,
+    result_format: Format,
+    operand_format: Format,
+    options: str = "",
+) -> Plan:
+    """Return a launch of an elementwise shader.
+
+    Its arguments are the addresses of the result and of the operands, in order, with numbers in
+    the places of operands that are None; then what `options`, a struct format, names.
+    """
+    require_countable(name, result.size)
+    if result.size == 0:
+        return Plan(result, None)
+    shape = result.shape
+    zeros = (0,) * len(shape)
+    shown = [
+        zeros if each is None else broadcast_strides(each.shape, each.strides, shape)
+        for each in forms
+    ]
+    layouts = [_layout(each, strides, result) for each, strides in zip(forms, shown, strict=True)]
+    words = [result.size]
+    if not result.is_dense or _STRIDED in layouts:
+        words += axis_words(*collapse(shape, [result.strides, *shown]))
+    head = "Q" + "".join("Q" if each is not None else packed_as(operand_format) for each in forms)
+    head += options
+    in_ring = int(is_long(head, words))
+    pipeline = device.pipelines.get(
+        module,
+        (
+            device.profile.workgroup, in_ring, operation, result_format.code, operand_format.code,
+            int(not result.is_dense), *layouts,
+        ),
+    )  # fmt: skip
+    per_group = device.profile.workgroup * _ELEMENTS
+    groups = device.grid(-(-result.size // per_group))
+    return Plan(
+        result, Launch(device.device.api, name, pipeline, head, words, groups, result.size)
+    )
+
+
+def _layout(form: Form | None, strides: tuple[int, ...], result: Form) -> int:
+    if form is None:
+        return _NUMBER
+    if form.size == 1:
+        return _UNIFORM
+    return _DENSE if form.is_dense and form.size == result.size else _STRIDED

@@ -1,0 +1,217 @@
+"""The memory pool: chunks of a few sizes, cut from large blocks and used again and again.
+
+Work on a device runs in the order in which it was recorded, so a chunk that a dead tensor leaves
+may be handed out at once, while kernels that use it are still to run. Two things therefore belong
+to the chunk and not to the tensor: what was recorded last on it, which decides over barriers, and
+up to where the device must have come before the *host* may touch it.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from vkml_vulkan.allocation import Allocation, MemoryKind
+from vkml_vulkan.device import LogicalDevice
+from vkml_vulkan.errors import OutOfDeviceMemoryError
+
+GRANULE: Final = 256
+"""Chunks begin and end at multiples of this many bytes: enough for any alignment limit."""
+_CLASSES_PER_OCTAVE: Final = 8
+_BLOCK_BYTES: Final = 64 * 2**20
+
+
+class Block:
+    """An allocation that chunks are cut from, front to back."""
+
+    __slots__ = ("allocation", "used")
+
+    def __init__(self, allocation: Allocation) -> None:
+        self.allocation = allocation
+        self.used = 0
+
+
+class Chunk:
+    """A piece of a block.
+
+    Attributes
+    ----------
+    address, host : int
+        Of its first byte, for shaders and for the host (0: not mapped).
+    written, read : int
+        The epochs of the recorder in which it was last written and read.
+    busy_until : int
+        The host may touch it when the device's timeline has reached this value.
+    """
+
+    __slots__ = (
+        "address", "block", "busy_until", "host", "nbytes", "offset", "read", "written",
+    )  # fmt: skip
+
+    def __init__(self, block: Block, offset: int, nbytes: int) -> None:
+        allocation = block.allocation
+        self.block = block
+        self.offset = offset
+        self.nbytes = nbytes
+        self.address = allocation.address + offset
+        self.host = allocation.host + offset if allocation.host else 0
+        self.written = self.read = -1
+        self.busy_until = 0
+
+
+class Storage:
+    """The memory of one tensor and its views. The chunk goes back when nobody holds it."""
+
+    __slots__ = ("_free", "address", "chunk", "nbytes")
+
+    def __init__(self, chunk: Chunk, nbytes: int, free: list[Chunk]) -> None:
+        self.chunk = chunk
+        self.address = chunk.address
+        self.nbytes = nbytes
+        self._free = free
+
+    def __del__(self) -> None:
+        self._free.append(self.chunk)  # atomic, so it needs no lock, in whatever thread it runs
+
+
+class MemoryPool:
+    """All memory of tensors on one device."""
+
+    def __init__(
+        self,
+        device: LogicalDevice,
+        kind: MemoryKind,
+        *,
+        limit_bytes: int | None,
+        wait_until_idle: Callable[[], None],
+    ) -> None:
+        self.kind: Final = kind
+        self._device = device
+        self._wait_until_idle = wait_until_idle
+        largest = device.capabilities.max_allocation_bytes
+        self._largest_bytes = largest
+        self._block_bytes = min(_BLOCK_BYTES, max(kind.heap_bytes // 8, 2**20), largest)
+        if limit_bytes is not None:
+            self._block_bytes = min(self._block_bytes, max(limit_bytes // 4, GRANULE))
+        self._limit_bytes = limit_bytes
+        self._lock = threading.RLock()
+        self._blocks: list[Block] = []
+        self._free: dict[int, list[Chunk]] = {}
+        self._class_of: dict[int, int] = {}
+
+    def allocate(self, nbytes: int) -> Storage:
+        """Return memory for `nbytes` bytes; its contents are undefined.
+
+        Raises
+        ------
+        OutOfDeviceMemoryError
+            The device, or the limit that was set for it, has no room.
+        """
+        try:
+            free = self._free[self._class_of[nbytes]]
+            return Storage(free.pop(), nbytes, free)
+        except (KeyError, IndexError):
+            return self._allocate_new(nbytes)
+
+    def statistics(self) -> dict[str, int]:
+        """Return bytes taken from the driver (`reserved`) and held by tensors (`allocated`)."""
+        with self._lock:
+            reserved = sum(block.allocation.nbytes for block in self._blocks)
+            cut = sum(block.used for block in self._blocks)
+            free = sum(size * len(chunks) for size, chunks in self._free.items())
+        return {"reserved": reserved, "allocated": cut - free, "blocks": len(self._blocks)}
+
+    def trim(self) -> int:
+        """Give blocks that hold no tensor back to the driver; return how many bytes."""
+        with self._lock:
+            idle: dict[Block, int] = dict.fromkeys(self._blocks, 0)
+            for chunks in self._free.values():
+                for chunk in chunks:
+                    idle[chunk.block] += chunk.nbytes
+            empty = {block for block, nbytes in idle.items() if nbytes == block.used}
+            if not empty:
+                return 0
+            self._wait_until_idle()
+            for chunks in self._free.values():
+                chunks[:] = [chunk for chunk in chunks if chunk.block not in empty]
+            self._blocks = [block for block in self._blocks if block not in empty]
+            for block in empty:
+                block.allocation.free()
+            return sum(block.allocation.nbytes for block in empty)
+
+    def close(self) -> None:
+        """Free everything. The device must be idle."""
+        with self._lock:
+            for block in self._blocks:
+                block.allocation.free()
+            self._blocks = []
+            self._free = {}
+            self._class_of = {}
+
+    def _allocate_new(self, nbytes: int) -> Storage:
+        self._device.require_usable()
+        with self._lock:
+            size = self._class_of[nbytes] = size_class(nbytes)
+            free = self._free.setdefault(size, [])
+            if free:
+                return Storage(free.pop(), nbytes, free)
+            return Storage(self._cut(size), nbytes, free)
+
+    def _cut(self, size: int) -> Chunk:
+        """Return a new chunk: from a block with room, else from a new one."""
+        for block in reversed(self._blocks):
+            if block.allocation.nbytes - block.used >= size:
+                break
+        else:
+            block = self._new_block(max(size, self._block_bytes), size)
+            self._blocks.append(block)
+        chunk = Chunk(block, block.used, size)
+        block.used += size
+        return chunk
+
+    def _new_block(self, nbytes: int, needed: int) -> Block:
+        """Return a new block; where there is no room, free what is dead and try once more."""
+        try:
+            return Block(self._allocate_block(nbytes))
+        except OutOfDeviceMemoryError:
+            gc.collect()  # graphs of gradients are cycles, and hold tensors
+            self.trim()
+        try:
+            return Block(self._allocate_block(needed))
+        except OutOfDeviceMemoryError as error:
+            raise OutOfDeviceMemoryError(self._shortage(needed, error)) from None
+
+    def _allocate_block(self, nbytes: int) -> Allocation:
+        if nbytes > self._largest_bytes:
+            message = f"the device allocates at most {self._largest_bytes} bytes at once"
+            raise OutOfDeviceMemoryError(message)
+        reserved = sum(block.allocation.nbytes for block in self._blocks)
+        if self._limit_bytes is not None and reserved + nbytes > self._limit_bytes:
+            message = f"VKML_VULKAN_MEMORY_LIMIT is {self._limit_bytes} bytes"
+            raise OutOfDeviceMemoryError(message)
+        return Allocation(self._device, nbytes, self.kind)
+
+    def _shortage(self, needed: int, error: Exception) -> str:
+        found = self.statistics()
+        free = sorted(
+            ((size * len(chunks), size, len(chunks)) for size, chunks in self._free.items()),
+            reverse=True,
+        )
+        holes = ", ".join(f"{count} of {size} bytes" for _, size, count in free[:3] if count)
+        return (
+            f"{self._device.capabilities.name} has no room for {needed} bytes: {error}. Tensors "
+            f"hold {found['allocated']} bytes of {found['reserved']} taken from the driver in "
+            f"{found['blocks']} blocks; free pieces: {holes or 'none'}. Delete tensors, use "
+            "smaller batches, or record less (vkml.no_grad)."
+        )
+
+
+def size_class(nbytes: int) -> int:
+    """Return the size of the chunk for `nbytes` bytes: at most an eighth more, in granules."""
+    granules = max(-(-nbytes // GRANULE), 1)
+    if granules > _CLASSES_PER_OCTAVE:
+        step = 1 << (granules - 1).bit_length() - _CLASSES_PER_OCTAVE.bit_length()
+        granules = -(-granules // step) * step
+    return granules * GRANULE
