@@ -13,6 +13,9 @@ _MIN_SHARED_BYTES: Final = 16 * 1024
 PUSH_BYTES: Final = 128
 _GPU_WORKGROUP: Final = 256
 _MIN_GROUP_COUNT: Final = 65535
+_CPU_INDEPENDENT: Final = 64
+"""Starting a workgroup costs a CPU driver 0.2 µs, as much as 32 sums; without barriers it may be
+large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,8 @@ class Profile:
         runs on a CPU turns each barrier into a change of coroutines.
     workgroup : int
         Invocations of a workgroup.
+    independent_workgroup : int
+        Invocations of a workgroup in kernels whose invocations do not work together.
     subgroup : int
         Invocations of a subgroup; 1 where nothing may be assumed.
     subgroup_arithmetic : bool
@@ -40,6 +45,7 @@ class Profile:
 
     on_cpu: bool
     workgroup: int
+    independent_workgroup: int
     subgroup: int
     subgroup_arithmetic: bool
     float64: bool
@@ -51,16 +57,17 @@ def profile_of(capabilities: Capabilities, *, min_spec: bool) -> Profile:
     """Return the profile for a device; with `min_spec` the one that fits them all."""
     if min_spec:
         return Profile(
-            on_cpu=False, workgroup=_MIN_INVOCATIONS, subgroup=1, subgroup_arithmetic=False,
+            on_cpu=False, workgroup=_MIN_INVOCATIONS,
+            independent_workgroup=_MIN_INVOCATIONS, subgroup=1, subgroup_arithmetic=False,
             float64=False, shared_bytes=_MIN_SHARED_BYTES, max_groups=_MIN_GROUP_COUNT,
         )  # fmt: skip
     on_cpu = capabilities.kind == "cpu"
     known = capabilities.full_subgroups
+    most = min(_GPU_WORKGROUP, capabilities.max_invocations)
     return Profile(
         on_cpu=on_cpu,
-        workgroup=capabilities.subgroup_size
-        if on_cpu
-        else min(_GPU_WORKGROUP, capabilities.max_invocations),
+        workgroup=capabilities.subgroup_size if on_cpu else most,
+        independent_workgroup=_CPU_INDEPENDENT if on_cpu else most,
         subgroup=capabilities.subgroup_size if known or on_cpu else 1,
         subgroup_arithmetic=capabilities.subgroup_arithmetic,
         float64=capabilities.float64,

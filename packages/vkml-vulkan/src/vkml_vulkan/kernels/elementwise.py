@@ -60,21 +60,23 @@ def plan(
         for each in forms
     ]
     layouts = [_layout(each, strides, result) for each, strides in zip(forms, shown, strict=True)]
-    words = [result.size]
+    words, runs = [result.size], False
     if not result.is_dense or _STRIDED in layouts:
-        words += axis_words(*collapse(shape, [result.strides, *shown]))
+        sizes, strides = collapse(shape, [result.strides, *shown])
+        words += axis_words(sizes, strides)
+        runs = bool(sizes) and sizes[0] % _ELEMENTS == 0
     head = "Q" + "".join("Q" if each is not None else packed_as(operand_format) for each in forms)
     head += options
     in_ring = int(is_long(head, words))
+    workgroup = device.profile.independent_workgroup
     pipeline = device.pipelines.get(
         module,
         (
-            device.profile.workgroup, in_ring, operation, result_format.code, operand_format.code,
-            int(not result.is_dense), *layouts,
+            workgroup, in_ring, operation, result_format.code, operand_format.code,
+            int(not result.is_dense), int(runs), *layouts,
         ),
     )  # fmt: skip
-    per_group = device.profile.workgroup * _ELEMENTS
-    groups = device.grid(-(-result.size // per_group))
+    groups = device.grid(-(-result.size // (workgroup * _ELEMENTS)))
     return Plan(
         result, Launch(device.device.api, name, pipeline, head, words, groups, result.size)
     )

@@ -25,9 +25,11 @@ layout(constant_id = 2) const uint OPERATION = 0;
 layout(constant_id = 3) const uint RESULT_CODE = STORED_WORD;
 layout(constant_id = 4) const uint OPERAND_CODE = STORED_WORD;
 layout(constant_id = 5) const bool RESULT_STRIDED = false;
-layout(constant_id = 6) const uint LAYOUT_0 = DENSE;
-layout(constant_id = 7) const uint LAYOUT_1 = DENSE;
-layout(constant_id = 8) const uint LAYOUT_2 = DENSE;
+// The innermost axis is a multiple of ELEMENTS long, so that an invocation stays on it.
+layout(constant_id = 6) const bool IN_RUNS = false;
+layout(constant_id = 7) const uint LAYOUT_0 = DENSE;
+layout(constant_id = 8) const uint LAYOUT_1 = DENSE;
+layout(constant_id = 9) const uint LAYOUT_2 = DENSE;
 
 const uint COUNT_PLACE = 2 + 2 * OPERANDS + OPTIONS;
 const uint RANK_PLACE = COUNT_PLACE + 1;
@@ -74,9 +76,18 @@ Places find_places() {
     uint count = argument(COUNT_PLACE);
     places.first = invocation_index() * ELEMENTS;
     places.limit = places.first >= count ? 0u : min(count - places.first, ELEMENTS);
-    if (any_strided())
+    if (!any_strided()) return places;
+    if (IN_RUNS) {
+        find_offsets(places.first, places.offsets[0]);
+        for (uint operand = 0; operand <= OPERANDS; operand++) {
+            int stride = int(argument(RANK_PLACE + 4 + operand));
+            for (uint each = 1; each < ELEMENTS; each++)
+                places.offsets[each][operand] = places.offsets[each - 1][operand] + stride;
+        }
+    } else {
         for (uint each = 0; each < ELEMENTS; each++)
             if (each < places.limit) find_offsets(places.first + each, places.offsets[each]);
+    }
     return places;
 }
 
@@ -89,18 +100,18 @@ void load_operand(uint operand, uint code, Places places, out uvec2 bits[ELEMENT
     if (how == NUMBER) {
         for (uint each = 0; each < ELEMENTS; each++) bits[each] = address;
     } else if (how == UNIFORM) {
-        uvec2 one = load_bits(address, 0u, code);
+        uvec2 one = load_bits(address, 0, code);
         for (uint each = 0; each < ELEMENTS; each++) bits[each] = one;
     } else if (how == STRIDED) {
         for (uint each = 0; each < ELEMENTS; each++)
             if (each < places.limit)
-                bits[each] = load_bits(address, uint(places.offsets[each][1 + operand]), code);
+                bits[each] = load_bits(address, places.offsets[each][1 + operand], code);
     } else if (code == STORED_WORD && places.limit == ELEMENTS && is_aligned(address)) {
         uvec4 words = Quads(address).at[places.first / ELEMENTS];
         for (uint each = 0; each < ELEMENTS; each++) bits[each].x = words[each];
     } else {
         for (uint each = 0; each < ELEMENTS; each++)
-            if (each < places.limit) bits[each] = load_bits(address, places.first + each, code);
+            if (each < places.limit) bits[each] = load_bits(address, int(places.first + each), code);
     }
 }
 
@@ -127,7 +138,7 @@ void store_result(Places places, uvec2 bits[ELEMENTS]) {
     } else {
         for (uint each = 0; each < ELEMENTS; each++)
             if (each < places.limit) {
-                uint index = RESULT_STRIDED ? uint(places.offsets[each][0]) : places.first + each;
+                int index = RESULT_STRIDED ? places.offsets[each][0] : int(places.first + each);
                 store_bits(address, index, bits[each], RESULT_CODE);
             }
     }
