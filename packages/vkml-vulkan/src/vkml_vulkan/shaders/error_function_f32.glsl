@@ -4,8 +4,7 @@
 #include "exponential_f32.glsl"
 #include "numbers.glsl"
 
-float own_erf(float x)
-{
+float own_erf(float x) {
     float magnitude = abs(x);
     float y;
     if (magnitude < 1.0) {

@@ -11,8 +11,7 @@ const float LN_2_LOW = -2.12194440e-4;
 
 // q(r) of e^r = 1 + r + r^2 q(r) for |r| <= ln(2) / 2.
 // Minimax fit of the relative error of e^r - 1: below 2^-30.
-float exp_rest(float r)
-{
+float exp_rest(float r) {
     float q = 0.00019664454;
     q = q * r + 0.0013935101;
     q = q * r + 0.008333644;
@@ -22,15 +21,13 @@ float exp_rest(float r)
 }
 
 // e^r - 1 for |r| <= ln(2) / 2.
-float expm1_reduced(float r)
-{
+float expm1_reduced(float r) {
     precise float y = r + r * r * exp_rest(r);
     return y;
 }
 
 // x = n ln 2 + r with |r| <= ln(2) / 2, for |x| up to 10000.
-float exp_reduce(float x, out int n)
-{
+float exp_reduce(float x, out int n) {
     float multiple = floor(x * LOG2_E + 0.5);
     n = int(multiple);
     precise float r = (x - multiple * LN_2_HIGH) - multiple * LN_2_LOW;
@@ -38,8 +35,7 @@ float exp_reduce(float x, out int n)
 }
 
 // e^x 2^exponent for a small exponent: halves of e^x where e^x itself overflows.
-float exp_scaled(float x, int exponent)
-{
+float exp_scaled(float x, int exponent) {
     int n;
     // e^-105 is 0 and e^90 / 4 infinite in float32.
     float r = exp_reduce(within(x, -105.0, 92.0), n);
@@ -50,8 +46,7 @@ float exp_scaled(float x, int exponent)
 
 float own_exp(float x) { return exp_scaled(x, 0); }
 
-float own_exp2(float x)
-{
+float own_exp2(float x) {
     float bounded = within(x, -151.0, 129.0);
     float multiple = floor(bounded + 0.5);
     float r = (bounded - multiple) * LN_2;
@@ -60,8 +55,7 @@ float own_exp2(float x)
     return is_nan(x) ? x : y;
 }
 
-float own_expm1(float x)
-{
+float own_expm1(float x) {
     int n;
     // e^-20 - 1 is -1 in float32.
     float r = exp_reduce(within(x, -20.0, 92.0), n);
@@ -73,8 +67,7 @@ float own_expm1(float x)
 }
 
 // 1 / (1 + e^-x), from e^-|x| so that nothing overflows.
-float own_sigmoid(float x)
-{
+float own_sigmoid(float x) {
     float e = own_exp(-abs(x));
     float y = (x < 0.0 ? e : 1.0) / (1.0 + e);
     return is_nan(x) ? x : y;

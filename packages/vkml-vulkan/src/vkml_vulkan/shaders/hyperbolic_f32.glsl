@@ -4,8 +4,7 @@
 #include "exponential_f32.glsl"
 #include "numbers.glsl"
 
-float own_sinh(float x)
-{
+float own_sinh(float x) {
     float magnitude = abs(x);
     float y;
     if (magnitude < 1.0) {
@@ -23,14 +22,12 @@ float own_sinh(float x)
     return is_nan(x) ? x : flip_sign(y, sign_bit(x));
 }
 
-float own_cosh(float x)
-{
+float own_cosh(float x) {
     float half_exp = exp_scaled(abs(x), -1);
     return is_nan(x) ? x : half_exp + 0.25 / half_exp;
 }
 
-float own_tanh(float x)
-{
+float own_tanh(float x) {
     float magnitude = abs(x);
     float y;
     if (magnitude < 0.5625) {

@@ -3,14 +3,12 @@
 
 #include "numbers.glsl"
 
-const float PI = 3.14159274;
 const float HALF_PI = 1.57079637;
 // HALF_PI + HALF_PI_LOW is pi / 2 to 48 bits.
 const float HALF_PI_LOW = -4.371139e-8;
 
 // asin(x) - x for x^2 = z <= 1/4. Minimax fit of the relative error of asin(x): below 2^-31.
-float asin_rest(float x, float z)
-{
+float asin_rest(float x, float z) {
     float q = 0.03769191;
     q = q * z + 0.0143169;
     q = q * z + 0.031838845;
@@ -20,8 +18,7 @@ float asin_rest(float x, float z)
     return x * z * q;
 }
 
-float own_asin(float x)
-{
+float own_asin(float x) {
     if (magnitude_bits(x) > 0x3f800000u) return is_nan(x) ? x : NAN_F32;
     float magnitude = abs(x);
     if (magnitude <= 0.5) return x + asin_rest(x, x * x);
@@ -32,19 +29,17 @@ float own_asin(float x)
     return flip_sign(y, sign_bit(x));
 }
 
-float own_acos(float x)
-{
+float own_acos(float x) {
     if (magnitude_bits(x) > 0x3f800000u) return is_nan(x) ? x : NAN_F32;
     float magnitude = abs(x);
     if (magnitude <= 0.5) return HALF_PI - (x + (asin_rest(x, x * x) - HALF_PI_LOW));
     float z = 0.5 * (1.0 - magnitude);
     float root = sqrt(z);
     float y = 2.0 * (root + asin_rest(root, z));
-    return x > 0.0 ? y : PI - (y - 2.0 * HALF_PI_LOW);
+    return x > 0.0 ? y : 2.0 * HALF_PI - (y - 2.0 * HALF_PI_LOW);
 }
 
-float own_atan(float x)
-{
+float own_atan(float x) {
     float magnitude = abs(x);
     // tan(3 pi / 8) and tan(pi / 8): t stays within tan(pi / 8).
     float t = magnitude;

@@ -4,10 +4,9 @@
 #include "numbers.glsl"
 #include "two_floats.glsl"
 
-// x = 2^exponent (1 + f) with 1 + f from sqrt(1/2) to sqrt(2), for finite x > 0. By integers, so that
-// denormals are right also where float arithmetic reads them as zero.
-float log_reduce(float x, out int exponent)
-{
+// x = 2^exponent (1 + f) with 1 + f from sqrt(1/2) to sqrt(2), for finite x > 0. By integers, so
+// that denormals are right also where float arithmetic reads them as zero.
+float log_reduce(float x, out int exponent) {
     uint bits = floatBitsToUint(x);
     int shift = bits < 0x00800000u ? 23 - findMSB(bits) : 0;
     bits <<= shift;
@@ -19,8 +18,7 @@ float log_reduce(float x, out int exponent)
 
 // log(1 + f) - f for 1 + f from sqrt(1/2) to sqrt(2).
 // Minimax fit of the relative error of log(1 + f): below 2^-29.
-float log_rest(float f)
-{
+float log_rest(float f) {
     float q = 0.05340119;
     q = q * f - 0.10917247;
     q = q * f + 0.121089086;
@@ -34,8 +32,7 @@ float log_rest(float f)
 }
 
 // y, or the logarithm of an x that is not positive and finite.
-float log_or_edge(float x, float y)
-{
+float log_or_edge(float x, float y) {
     if (is_nan(x)) return x;
     if (is_zero(x)) return -INFINITY_F32;
     if (sign_bit(x) != 0u) return NAN_F32;
@@ -43,23 +40,20 @@ float log_or_edge(float x, float y)
 }
 
 // log(2^exponent (1 + f)) + small.
-float log_of_parts(int exponent, float f, float small)
-{
+float log_of_parts(int exponent, float f, float small) {
     // ln 2 in two parts; multiples of the first by an exponent are exact.
     float y = log_rest(f) + (small - 2.12194440e-4 * float(exponent));
     return (f + y) + 0.693359375 * float(exponent);
 }
 
-float own_log(float x)
-{
+float own_log(float x) {
     int exponent;
     float f = log_reduce(x, exponent);
     return log_or_edge(x, log_of_parts(exponent, f, 0.0));
 }
 
-float own_log1p(float x)
-{
-    // log(sum.x + sum.y) = log(sum.x) + sum.y / sum.x, as sum.y is below half a unit in the last place.
+float own_log1p(float x) {
+    // log(sum.x + sum.y) = log(sum.x) + sum.y / sum.x, as sum.y is below half a unit of sum.x.
     vec2 sum = two_sum(1.0, x);
     int exponent;
     float f = log_reduce(sum.x, exponent);
@@ -68,10 +62,9 @@ float own_log1p(float x)
     return magnitude_bits(x) < 0x33000000u || is_nan(x) ? x : y;
 }
 
-// log(x) / log(base), given 1 / log(base) and log(2) / log(base) in two parts of which the first has at
-// most 12 bits. The large products are exact, so that powers of the base give whole numbers.
-float log_to_base(float x, vec2 per_log, vec2 per_exponent)
-{
+// log(x) / log(base), given 1 / log(base) and log(2) / log(base) in two parts of which the first
+// has at most 12 bits. The large products are exact, so that powers of the base give whole numbers.
+float log_to_base(float x, vec2 per_log, vec2 per_exponent) {
     int exponent;
     float f = log_reduce(x, exponent);
     float n = float(exponent);
@@ -82,10 +75,11 @@ float log_to_base(float x, vec2 per_log, vec2 per_exponent)
     return log_or_edge(x, sum.x + sum.y);
 }
 
-float own_log2(float x) { return log_to_base(x, vec2(1.44287109375, -0.00017605285), vec2(1.0, 0.0)); }
+float own_log2(float x) {
+    return log_to_base(x, vec2(1.44287109375, -0.00017605285), vec2(1.0, 0.0));
+}
 
-float own_log10(float x)
-{
+float own_log10(float x) {
     return log_to_base(x, vec2(0.434326171875, -3.168997e-05), vec2(0.301025390625, 4.605039e-06));
 }
 

@@ -1,8 +1,8 @@
 #ifndef MATH_F32_GLSL
 #define MATH_F32_GLSL
 
-// Elementary functions in float32, within 1 to 4 units in the last place: GLSL's own may be wrong by far more.
-// Special values as NumPy. A kernel that needs one family includes that file alone.
+// Elementary functions in float32, within 1 to 3 units in the last place: GLSL's own may be wrong
+// by far more. Special values as NumPy. A kernel that needs one family includes that file alone.
 
 #include "error_function_f32.glsl"
 #include "exponential_f32.glsl"

@@ -1,8 +1,8 @@
 #ifndef NUMBERS_GLSL
 #define NUMBERS_GLSL
 
-// Special numbers, told apart by their bits: drivers may assume in float arithmetic that there is no NaN,
-// and may read a denormal as zero.
+// Special numbers, told apart by their bits: drivers may assume in float arithmetic that there is
+// no NaN, and may read a denormal as zero.
 
 #define INFINITY_F32 uintBitsToFloat(0x7f800000u)
 #define NAN_F32 uintBitsToFloat(0x7fc00000u)
@@ -16,6 +16,8 @@ uint sign_bit(float x) { return floatBitsToUint(x) & SIGN_BIT; }
 bool is_nan(float x) { return magnitude_bits(x) > 0x7f800000u; }
 
 bool is_infinite(float x) { return magnitude_bits(x) == 0x7f800000u; }
+
+bool is_finite(float x) { return magnitude_bits(x) < 0x7f800000u; }
 
 bool is_zero(float x) { return magnitude_bits(x) == 0u; }
 
@@ -33,8 +35,7 @@ float within(float x, float low, float high) { return x < high ? (x > low ? x : 
 float power_of_two(int exponent) { return uintBitsToFloat(uint(exponent + 127) << 23); }
 
 // value * 2^exponent, exponent from -252 to 254, rounded once also where the result is denormal.
-float scale_by_power_of_two(float value, int exponent)
-{
+float scale_by_power_of_two(float value, int exponent) {
     int first = exponent >> 1;
     precise float scaled = value * power_of_two(first);
     scaled *= power_of_two(exponent - first);

@@ -6,9 +6,9 @@
 #include "numbers.glsl"
 #include "two_floats.glsl"
 
-// log2(x) to about 36 bits for finite x > 0: log(1 + f) = 2 atanh(s) with s = f / (2 + f), |s| < 0.172.
-vec2 log2_pair(float x)
-{
+// log2(x) to about 36 bits for finite x > 0, from log(1 + f) = 2 atanh(s) with s = f / (2 + f),
+// |s| < 0.172.
+vec2 log2_pair(float x) {
     int exponent;
     float f = log_reduce(x, exponent);
     vec2 s = divide_pair(f, fast_two_sum(2.0, f));
@@ -25,8 +25,7 @@ vec2 log2_pair(float x)
 }
 
 // 2^(a.x + a.y), so close that results with a float of their own come out exact.
-float exp2_of_pair(vec2 a)
-{
+float exp2_of_pair(vec2 a) {
     float bounded = within(a.x, -160.0, 140.0);
     // Far outside the range the lower part may be large: it no longer matters.
     float a_low = bounded == a.x ? a.y : 0.0;
@@ -40,8 +39,7 @@ float exp2_of_pair(vec2 a)
 }
 
 // All edges as IEEE 754 pow.
-float own_pow(float x, float y)
-{
+float own_pow(float x, float y) {
     if (is_zero(y) || x == 1.0) return 1.0;
     if (is_nan(x)) return x;
     if (is_nan(y)) return y;
@@ -60,8 +58,7 @@ float own_pow(float x, float y)
     return flip_sign(exp2_of_pair(power), sign);
 }
 
-float own_rsqrt(float x)
-{
+float own_rsqrt(float x) {
     if (is_zero(x)) return flip_sign(INFINITY_F32, sign_bit(x));
     if (is_nan(x)) return x;
     if (sign_bit(x) != 0u) return NAN_F32;

@@ -4,8 +4,9 @@
 #include "numbers.glsl"
 
 // The bits of 2 / pi behind the point, after one word of zeros.
-const uint TWO_BY_PI[7] = uint[](
-    0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u);
+const uint TWO_BY_PI[8] = uint[](
+    0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
+    0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu);
 
 // An angle: whole quarter turns, and the rest in [-pi/4, pi/4] as a sum of two floats.
 struct Angle {
@@ -14,15 +15,15 @@ struct Angle {
     float rest_low;
 };
 
-// For 0 <= x < 804 (Cody and Waite): the first three parts of pi / 2 have 15 bits, so that their multiples
-// up to 2^9 are exact.
-Angle reduce_small_angle(float x)
-{
+// For 0 <= x < 804 (Cody and Waite): the first three parts of pi / 2 have 15 bits, so that their
+// multiples up to 2^9 are exact.
+Angle reduce_small_angle(float x) {
     float n = floor(x * 0.636619772 + 0.5);
     precise float first = x - n * 1.5707397;
     precise float second = first - n * 5.657971e-05;
     precise float third = second - n * 9.920882e-10;
-    precise float lost = ((first - second) - n * 5.657971e-05) + ((second - third) - n * 9.920882e-10);
+    precise float lost = (first - second) - n * 5.657971e-05;
+    lost += (second - third) - n * 9.920882e-10;
     precise float low = lost - n * 5.390303e-15;
     precise float rest = third + low;
     precise float rest_low = (third - rest) + low;
@@ -30,18 +31,17 @@ Angle reduce_small_angle(float x)
 }
 
 // 32 bits of 2 / pi from this bit of TWO_BY_PI on.
-uint two_by_pi_from(int bit)
-{
+uint two_by_pi_from(int bit) {
     int word = bit >> 5;
     int shift = bit & 31;
     uint high = TWO_BY_PI[word] << shift;
     return shift == 0 ? high : high | TWO_BY_PI[word + 1] >> (32 - shift);
 }
 
-// For finite x >= 2^9 (Payne and Hanek 1983). x = mantissa * 2^scale; of the product with 2 / pi only the
-// bits matter that are not whole turns, so 96 bits of 2 / pi from weight 2^1 on are enough.
-Angle reduce_large_angle(float x)
-{
+// For finite x >= 2^9 (Payne and Hanek 1983). x = mantissa * 2^scale; of the product with 2 / pi
+// only the bits matter that are not whole turns, so 96 bits of 2 / pi from weight 2^1 on are enough.
+// No float is closer to a multiple of pi / 2 than 2^-30.
+Angle reduce_large_angle(float x) {
     uint bits = floatBitsToUint(x);
     uint mantissa = (bits & 0x007fffffu) | 0x00800000u;
     int first_bit = int(bits >> 23) - 150 + 30;
@@ -74,15 +74,13 @@ Angle reduce_large_angle(float x)
     return Angle(quarters, rest, rest_low);
 }
 
-Angle reduce_angle(float x)
-{
+Angle reduce_angle(float x) {
     if (x < 804.0) return reduce_small_angle(x);
     return reduce_large_angle(x);
 }
 
 // Minimax fit of the relative error: below 2^-27.8.
-float sin_rest(Angle a)
-{
+float sin_rest(Angle a) {
     float z = a.rest * a.rest;
     float q = -0.00019517897;
     q = q * z + 0.008332187;
@@ -91,8 +89,7 @@ float sin_rest(Angle a)
 }
 
 // Minimax fit of the relative error: below 2^-32.9.
-float cos_rest(Angle a)
-{
+float cos_rest(Angle a) {
     float z = a.rest * a.rest;
     float q = 2.4432327e-5;
     q = q * z - 0.001388731;
@@ -100,30 +97,24 @@ float cos_rest(Angle a)
     return 1.0 - (0.5 * z - (z * z * q - a.rest * a.rest_low));
 }
 
-float sin_of_angle(Angle a)
-{
+float sin_of_angle(Angle a) {
     float y = (a.quarters & 1u) == 0u ? sin_rest(a) : cos_rest(a);
     return flip_sign(y, (a.quarters & 2u) << 30);
 }
 
-bool is_finite(float x) { return magnitude_bits(x) < 0x7f800000u; }
-
-float own_sin(float x)
-{
+float own_sin(float x) {
     if (!is_finite(x)) return is_nan(x) ? x : NAN_F32;
     return flip_sign(sin_of_angle(reduce_angle(abs(x))), sign_bit(x));
 }
 
-float own_cos(float x)
-{
+float own_cos(float x) {
     if (!is_finite(x)) return is_nan(x) ? x : NAN_F32;
     Angle a = reduce_angle(abs(x));
     a.quarters += 1u;
     return sin_of_angle(a);
 }
 
-float own_tan(float x)
-{
+float own_tan(float x) {
     if (!is_finite(x)) return is_nan(x) ? x : NAN_F32;
     Angle a = reduce_angle(abs(x));
     float s = sin_rest(a);
