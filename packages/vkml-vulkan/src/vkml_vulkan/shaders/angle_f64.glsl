@@ -52,7 +52,8 @@ uvec3 add_product(uvec3 sum, uint a, uint b) {
 }
 
 // For finite x >= 2^19 (Payne and Hanek 1983). x = mantissa * 2^scale; of the product with 2 / pi
-// only the bits matter that are not whole turns, so 192 bits of 2 / pi from weight 2^1 on are enough.
+// only the bits matter that are not whole turns, so 192 bits of 2 / pi from weight 2^1 on
+// are enough.
 AngleF64 reduce_large_angle(double x) {
     uvec2 bits = unpackDouble2x32(x);
     uvec2 mantissa = uvec2(bits.x, (bits.y & 0x000fffffu) | 0x00100000u);
@@ -81,7 +82,7 @@ AngleF64 reduce_large_angle(double x) {
     }
     product[0] &= 0x1fffffffu;
 
-    // No double is closer to a multiple of pi / 2 than 2^-62: one of the first three words is not 0.
+    // No double is closer to a multiple of pi / 2 than 2^-62: a word of the first three is not 0.
     int first = product[0] != 0u ? 0 : product[1] != 0u ? 1 : 2;
     int shift = 31 - findMSB(product[first] | 1u);
     uvec3 top = uvec3(product[first], product[first + 1], product[first + 2]) << shift;

@@ -39,7 +39,8 @@ uint two_by_pi_from(int bit) {
 }
 
 // For finite x >= 2^9 (Payne and Hanek 1983). x = mantissa * 2^scale; of the product with 2 / pi
-// only the bits matter that are not whole turns, so 96 bits of 2 / pi from weight 2^1 on are enough.
+// only the bits matter that are not whole turns, so 96 bits of 2 / pi from weight 2^1 on
+// are enough.
 // No float is closer to a multiple of pi / 2 than 2^-30.
 Angle reduce_large_angle(float x) {
     uint bits = floatBitsToUint(x);
