@@ -9,7 +9,7 @@ from vkml.backends.interface import INTERFACE_VERSION, Backend, DeviceHandle, De
 from vkml.errors import BackendError
 from vkml_vulkan._api import Handle
 from vkml_vulkan.capabilities import Capabilities, query_capabilities
-from vkml_vulkan.errors import LoaderMissingError
+from vkml_vulkan.errors import DriverMissingError, LoaderMissingError
 from vkml_vulkan.handle import VulkanDevice, describe
 from vkml_vulkan.instance import Instance, the_instance
 from vkml_vulkan.settings import read_settings
@@ -30,7 +30,7 @@ class VulkanBackend:
         """Return the usable devices, GPUs before software. Empty where there is no driver."""
         try:
             return tuple(describe(each) for _, each in usable_devices(the_instance()))
-        except LoaderMissingError:
+        except (LoaderMissingError, DriverMissingError):
             return ()
 
     def why_unavailable(self) -> str | None:
@@ -39,6 +39,8 @@ class VulkanBackend:
             found = all_devices(the_instance())
         except LoaderMissingError as error:
             return str(error)
+        except DriverMissingError as error:
+            return f"{error} {_INSTALL_DRIVER}"
         reasons = [(each.name, each.why_unusable()) for _, each in found]
         if any(reason is None for _, reason in reasons):
             return None

@@ -4,6 +4,7 @@ Each is one of vkML's own, and the built-in error that fits::
 
     vkml.errors.BackendError
     ├── LoaderMissingError                 there is no Vulkan loader on this machine
+    ├── DriverMissingError                 there is a loader, and no driver
     ├── VulkanError                        a Vulkan call failed
     │   └── DeviceLostError                the driver gave the device up
     ├── OutOfDeviceMemoryError (MemoryError)
@@ -17,6 +18,7 @@ from vkml.errors import BackendError
 __all__ = [
     "DeviceClosedError",
     "DeviceLostError",
+    "DriverMissingError",
     "LoaderMissingError",
     "OutOfDeviceMemoryError",
     "VulkanError",
@@ -25,6 +27,10 @@ __all__ = [
 
 class LoaderMissingError(BackendError):
     """There is no Vulkan loader, or the package `vulkan` cannot find it."""
+
+
+class DriverMissingError(BackendError):
+    """The Vulkan loader found no driver."""
 
 
 class VulkanError(BackendError):

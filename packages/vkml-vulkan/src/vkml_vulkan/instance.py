@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from vkml_vulkan._api import Handle, Vulkan, vulkan
-from vkml_vulkan.errors import VulkanError
+from vkml_vulkan.errors import DriverMissingError, VulkanError
 from vkml_vulkan.settings import read_settings
 
 VALIDATION_LAYER: Final = "VK_LAYER_KHRONOS_validation"
@@ -84,7 +84,10 @@ class Instance:
             info.ppEnabledExtensionNames = self._strings(extensions)
             info.enabledExtensionCount = len(extensions)
         handle = api.ffi.new("VkInstance*")
-        api.check(api.lib.vkCreateInstance(info, api.ffi.NULL, handle), "vkCreateInstance")
+        created = api.lib.vkCreateInstance(info, api.ffi.NULL, handle)
+        if created == api.constants.VK_ERROR_INCOMPATIBLE_DRIVER:
+            raise DriverMissingError("the Vulkan loader is here, and it found no driver.")
+        api.check(created, "vkCreateInstance")
         if validation:
             self._listen(handle[0])
         return handle[0]
