@@ -37,7 +37,7 @@ float exp_reduce(float x, out int n) {
 // e^x 2^exponent for a small exponent: halves of e^x where e^x itself overflows.
 float exp_scaled(float x, int exponent) {
     int n;
-    // e^-105 is 0 and e^90 / 4 infinite in float32.
+    // e^-105 is 0 and e^92 / 4 infinite in float32.
     float r = exp_reduce(within(x, -105.0, 92.0), n);
     precise float y = 1.0 + expm1_reduced(r);
     y = scale_by_power_of_two(y, n + exponent);
