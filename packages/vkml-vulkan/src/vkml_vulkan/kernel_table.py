@@ -56,4 +56,23 @@ KERNELS: Final[dict[str, Entry]] = {
     **_entries("full", "filling", "unary"),
     **_entries("where", "where", "where"),
     **_entries("clamp", "clamp", "clamp"),
+    # Fused composites
+    **_entries("relu leaky_relu elu silu gelu softplus", "activation", "activation", FLOATS),
+    **_entries(
+        "relu_backward leaky_relu_backward elu_backward silu_backward gelu_backward "
+        "softplus_backward",
+        "activation", "activation_backward", FLOATS,
+    ),
+    **_entries("masked_scale", "masked_scale", "masked_scale", FLOATS),
+    **_entries("adam_step", "optimizer_steps", "adam_step", FLOATS),
+    **_entries("sgd_step", "optimizer_steps", "sgd_step", FLOATS),
+    # Random numbers
+    **_entries("random_uniform", "random", "random_uniform", FLOATS),
+    **_entries("random_normal", "random", "random_normal", FLOATS),
+    **_entries("random_integers", "random", "random_integers"),
+    **_entries("dropout", "dropout", "dropout", FLOATS),
+    # Movement and indexing
+    **_entries("cat roll", "joining", "unary"),
+    **_entries("slice_backward pad", "placing", "unary"),
+    **_entries("gather index_select embedding", "gathering", "gather"),
 }  # fmt: skip
