@@ -75,4 +75,5 @@ KERNELS: Final[dict[str, Entry]] = {
     **_entries("cat roll", "joining", "unary"),
     **_entries("slice_backward pad", "placing", "unary"),
     **_entries("gather index_select embedding", "gathering", "gather"),
+    **_entries("put", "put", "put"),
 }  # fmt: skip
