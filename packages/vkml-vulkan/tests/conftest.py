@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
+import numpy as np
 import pytest
 
 import vkml
@@ -42,6 +43,15 @@ def gpu() -> vkml.Device:
     if reason is not None:
         pytest.skip(_DID_NOT_RUN + reason)
     return vkml.device("vulkan:0")
+
+
+@pytest.fixture
+def gpu_with_float64(gpu: vkml.Device) -> vkml.Device:
+    """Return the device; tests are skipped where it has no float64 arithmetic."""
+    reason = gpu.handle.why_not("exp", [np.dtype(np.float64)], ())
+    if reason is not None:
+        pytest.skip(reason)
+    return gpu
 
 
 @pytest.fixture(autouse=True)

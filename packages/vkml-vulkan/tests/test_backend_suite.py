@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import numpy as np
 import pytest
 
 import vkml
 from vkml.testing import backend_suite
-from vkml.testing.backend_suite import Case
+from vkml.testing.backend_suite import Case, Refused
+
+REFUSED_WITH_FLOAT64: Final[frozenset[str]] = frozenset()
+"""The cases that even a device with float64 arithmetic may refuse, by name."""
 
 
 @pytest.mark.parametrize("case", backend_suite.cases(), ids=str)
 def test_vulkan(case: Case, gpu: vkml.Device) -> None:
-    case.run(gpu)
+    try:
+        case.run(gpu)
+    except Refused as refusal:
+        assert case.name in REFUSED_WITH_FLOAT64 or not has_float64(gpu), refusal
+        raise  # a skipped test
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED_WITH_FLOAT64))
+def test_what_may_be_refused_is_the_name_of_a_case(name: str) -> None:
+    assert name in map(str, backend_suite.cases())
+
+
+def has_float64(device: vkml.Device) -> bool:
+    return device.handle.why_not("exp", [np.dtype(np.float64)], ()) is None
