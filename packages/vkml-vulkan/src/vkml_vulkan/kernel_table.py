@@ -76,4 +76,10 @@ KERNELS: Final[dict[str, Entry]] = {
     **_entries("slice_backward pad", "placing", "unary"),
     **_entries("gather index_select embedding", "gathering", "gather"),
     **_entries("put", "put", "put"),
+    # Reductions
+    **_entries("sum sum_to_size", "reduction", "reduce", ("f32", "i64", "f64")),
+    **_entries("prod", "reduction", "reduce", ("f32", "i64", "f64")),
+    **_entries("mean", "reduction", "reduce", FLOATS),
+    **_entries("logsumexp", "reduction", "reduce", ("f32",)),
+    **_entries("amax amin any all argmax argmin", "reduction", "reduce"),
 }  # fmt: skip

@@ -31,7 +31,8 @@ layout(constant_id = 7) const uint LAYOUT_0 = DENSE;
 layout(constant_id = 8) const uint LAYOUT_1 = DENSE;
 layout(constant_id = 9) const uint LAYOUT_2 = DENSE;
 
-const uint COUNT_PLACE = 2 + 2 * OPERANDS + OPTIONS;
+const uint OPTIONS_PLACE = 2 + 2 * OPERANDS;
+const uint COUNT_PLACE = OPTIONS_PLACE + OPTIONS;
 const uint RANK_PLACE = COUNT_PLACE + 1;
 const uint AXIS_WORDS = 4 + OPERANDS;
 

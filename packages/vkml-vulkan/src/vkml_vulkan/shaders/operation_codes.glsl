@@ -67,4 +67,22 @@
 #define OP_LOGICAL_OR 87
 #define OP_LOGICAL_XOR 88
 
+// activation.comp
+#define OP_RELU 100
+#define OP_LEAKY_RELU 101
+#define OP_ELU 102
+#define OP_SILU 103
+#define OP_GELU 104
+#define OP_GELU_TANH 105
+#define OP_SOFTPLUS 106
+
+// activation_backward.comp
+#define OP_RELU_BACKWARD 110
+#define OP_LEAKY_RELU_BACKWARD 111
+#define OP_ELU_BACKWARD 112
+#define OP_SILU_BACKWARD 113
+#define OP_GELU_BACKWARD 114
+#define OP_GELU_TANH_BACKWARD 115
+#define OP_SOFTPLUS_BACKWARD 116
+
 #endif

@@ -1,0 +1,80 @@
+"""Kernels of activations and of their backward halves, fused: one launch each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from vkml.backends.interface import Kernel
+from vkml_vulkan.formats import FORMATS, Format
+from vkml_vulkan.kernel_table import Entry
+from vkml_vulkan.kernels.elementwise import Plan, plan
+from vkml_vulkan.numbers import converter, packed_as
+from vkml_vulkan.operand import Form, Operand, dense_form
+from vkml_vulkan.operation_codes import operation_codes
+
+if TYPE_CHECKING:
+    from vkml_vulkan.handle import VulkanDevice
+
+_Key = tuple[tuple[Form, ...], str | None]
+_NO_NUMBERS: Final = (0.0, 0.0)
+
+
+def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+    """Return ``kernel(x, *options)``, or ``kernel(upstream, x, *options)`` of a backward half."""
+    plans: dict[_Key, tuple[Plan, Callable[[Any], Any]] | None] = {}
+    operands = 2 if name.endswith("_backward") else 1
+    has_variants = name.startswith("gelu")
+    allocate, launch = device.pool.allocate, device.recorder.launch
+
+    def prepare(
+        forms: tuple[Form, ...], variant: str | None
+    ) -> tuple[Plan, Callable[[Any], Any]] | None:
+        x = forms[-1]
+        format = covered_format(entry, forms)
+        if format is None:
+            return None  # core composes the operation
+        module = device.module(name, x.dtype)
+        code = name.replace("gelu", "gelu_tanh") if variant == "tanh" else name
+        made = plan(
+            device, name, module, operation_codes()[code], dense_form(x.shape, x.dtype), forms,
+            result_format=format, operand_format=format, options=2 * packed_as(format),
+        )  # fmt: skip
+        return made, wide_converter(format)
+
+    def run(*arguments: Any) -> Any:
+        given, options = arguments[:operands], arguments[operands:]
+        variant, numbers = (options[0], _NO_NUMBERS) if has_variants else (None, options)
+        key = (tuple([each.form for each in given]), variant)
+        try:
+            found = plans[key]
+        except KeyError:
+            found = plans[key] = prepare(*key)
+        if found is None:
+            return NotImplemented
+        (form, prepared), convert = found
+        storage = allocate(form.nbytes)
+        if prepared is not None:
+            first, second = (*map(convert, numbers), *_NO_NUMBERS)[:2]
+            launch(
+                prepared, (storage.chunk,), [each.storage.chunk for each in given],
+                storage.address, *[each.address for each in given], first, second,
+            )  # fmt: skip
+        return Operand(storage, form, storage.address)
+
+    return run
+
+
+def covered_format(entry: Entry, forms: tuple[Form, ...]) -> Format | None:
+    """Return the format of the operands; None where they differ, or there is no module."""
+    format = forms[0].format
+    if format is None or format.compute not in entry.classes:
+        return None
+    return format if all(each.dtype == forms[0].dtype for each in forms) else None
+
+
+def wide_converter(format: Format) -> Callable[[Any], Any]:
+    """Return the converter for numbers that meet half-precision elements in float32."""
+    return float if format.compute == "f64" else converter(FORMATS[np.dtype(np.float32)])
