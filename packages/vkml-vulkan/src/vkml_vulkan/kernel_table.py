@@ -66,6 +66,10 @@ KERNELS: Final[dict[str, Entry]] = {
     **_entries("masked_scale", "masked_scale", "masked_scale", FLOATS),
     **_entries("adam_step", "optimizer_steps", "adam_step", FLOATS),
     **_entries("sgd_step", "optimizer_steps", "sgd_step", FLOATS),
+    **_entries("softmax log_softmax", "softmax", "softmax", FLOATS),
+    **_entries(
+        "softmax_backward log_softmax_backward", "softmax", "softmax_backward", FLOATS
+    ),
     # Random numbers
     **_entries("random_uniform", "random", "random_uniform", FLOATS),
     **_entries("random_normal", "random", "random_normal", FLOATS),

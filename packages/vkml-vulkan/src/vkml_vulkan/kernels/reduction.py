@@ -1,0 +1,253 @@
+"""Reductions over axes: sums, products, extremes and where they lie, questions, log-sum-exp.
+
+One launch reduces to the results. Where few outputs leave most of a device idle, a first one reduces
+chunks to partial results, in the type that is computed in, and a second one reduces those.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from vkml.backends.interface import Kernel
+from vkml.shapes import reduced as reduced_shape
+from vkml_vulkan.formats import Format, StorageCode, format_of
+from vkml_vulkan.kernel_table import Entry
+from vkml_vulkan.kernels.reduction_axes import Geometry, Side, geometry, split, tail_words
+from vkml_vulkan.launch import Launch, is_long
+from vkml_vulkan.layouts import require_countable
+from vkml_vulkan.numbers import number_bits
+from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
+
+if TYPE_CHECKING:
+    from vkml_vulkan.handle import VulkanDevice
+
+_Axes = tuple[int, ...]
+
+
+class _Operation(NamedTuple):
+    """A reduction: its code in ``reduce.comp``, its dtype, and what it is of no elements."""
+
+    code: int
+    result: Dtype | None
+    of_nothing: float
+
+
+_BOOL: Final = np.dtype(np.bool_)
+_INT64: Final = np.dtype(np.int64)
+_OPERATIONS: Final = {
+    "sum": _Operation(0, None, 0),
+    "sum_to_size": _Operation(0, None, 0),
+    "mean": _Operation(1, None, math.nan),
+    "prod": _Operation(2, None, 1),
+    "amax": _Operation(3, None, math.nan),  # core refuses those of nothing
+    "amin": _Operation(4, None, math.nan),
+    "any": _Operation(5, _BOOL, False),
+    "all": _Operation(6, _BOOL, True),
+    "argmax": _Operation(7, _INT64, 0),
+    "argmin": _Operation(8, _INT64, 0),
+    "logsumexp": _Operation(9, None, -math.inf),
+}
+_KEPT_PLACE: Final = 8
+"""Of the kept axes among the words after the addresses."""
+_PLACES: Final = ("argmax", "argmin")
+_COMPOSITES: Final = ("sum_to_size", "mean", "prod", "any", "all", "logsumexp")
+
+_NO_COMPANIONS, _COMPANIONS_WRITTEN, _COMPANIONS_READ = range(3)
+
+
+class _Plan(NamedTuple):
+    """The launches of a reduction.
+
+    Attributes
+    ----------
+    result : Form
+    first : Launch or None
+        None where there is nothing to reduce.
+    second : Launch or None
+        It reduces the partial results of the first, if those are needed.
+    companions : int
+        Bytes of partial results before what goes along with them.
+    partial_nbytes : int
+        Bytes of both.
+    """
+
+    result: Form
+    first: Launch | None
+    second: Launch | None = None
+    companions: int = 0
+    partial_nbytes: int = 0
+
+
+def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+    """Return the kernel of a reduction."""
+    reductions = _Reductions(device, name, entry)
+    if name == "sum_to_size":
+        return reductions.to_size
+    return reductions.along if name in _PLACES else reductions.over
+
+
+class _Reductions:
+    """One operation on one device, with the plans that it has made."""
+
+    def __init__(self, device: VulkanDevice, name: str, entry: Entry) -> None:
+        self._device = device
+        self._name = name
+        self._shader = entry.shader
+        self._operation = _OPERATIONS[name]
+        self._plans: dict[tuple[Form, Any, Any], _Plan | None] = {}
+
+    def over(self, x: Operand, axes: _Axes, keepdim: bool) -> Operand:
+        """Reduce over axes: ``kernel(x, axes, keepdim)``."""
+        key = (x.form, axes, keepdim)
+        try:
+            plan = self._plans[key]
+        except KeyError:
+            shape = reduced_shape(x.form.shape, axes, keepdim)
+            plan = self._plans[key] = self._prepare(x.form, axes, shape)
+        return NotImplemented if plan is None else self._run(plan, x)
+
+    def along(self, x: Operand, axis: int | None, keepdim: bool) -> Operand:
+        """Reduce along one axis or over all: ``kernel(x, axis, keepdim)``."""
+        key = (x.form, axis, keepdim)
+        try:
+            plan = self._plans[key]
+        except KeyError:
+            rank = len(x.form.shape)
+            axes = tuple(range(rank)) if axis is None or rank == 0 else (axis,)
+            shape = reduced_shape(x.form.shape, axes, keepdim)
+            plan = self._plans[key] = self._prepare(x.form, axes, shape)
+        return NotImplemented if plan is None else self._run(plan, x)
+
+    def to_size(self, x: Operand, shape: _Axes) -> Operand:
+        """Undo a broadcast from `shape`: ``kernel(x, shape)``."""
+        key = (x.form, shape, None)
+        try:
+            plan = self._plans[key]
+        except KeyError:
+            plan = self._plans[key] = self._prepare(x.form, _broadcast(x.form.shape, shape), shape)
+        return NotImplemented if plan is None else self._run(plan, x)
+
+    def _run(self, plan: _Plan, x: Operand) -> Operand:
+        device = self._device
+        form, first, second, companions, nbytes = plan
+        if first is None:
+            return self._of_nothing(form)
+        storage = device.pool.allocate(form.nbytes)
+        out = Operand(storage, form, storage.address)
+        launch, address = device.recorder.launch, storage.address
+        if second is None:
+            launch(first, (storage.chunk,), (x.storage.chunk,), address, x.address, 0)
+            return out
+        partial = device.pool.allocate(nbytes)
+        along = partial.address + companions
+        launch(first, (partial.chunk,), (x.storage.chunk,), partial.address, x.address, along)
+        launch(second, (storage.chunk,), (partial.chunk,), address, partial.address, along)
+        return out
+
+    def _of_nothing(self, form: Form) -> Operand:
+        if form.size == 0:
+            return self._device.empty(form.shape, form.dtype)
+        full = self._device.kernel("full")
+        assert full is not None  # noqa: S101 - it is a primitive
+        made: Operand = full(form.shape, self._operation.of_nothing, form.dtype)
+        return made
+
+    def _prepare(self, x: Form, axes: _Axes, shape: _Axes) -> _Plan | None:
+        """Return the launches, or None for a dtype that a composite is left to core with."""
+        device, name = self._device, self._name
+        if name in _COMPOSITES and device.why_not_dtype(name, x.dtype) is not None:
+            return None
+        device.module(name, x.dtype)  # or it raises
+        require_countable(name, x.size)
+        result = dense_form(shape, self._operation.result or x.dtype)
+        if x.size == 0:
+            return _Plan(result, None)
+        operand_format, result_format = format_of(x.dtype), format_of(result.dtype)
+        assert operand_format is not None  # noqa: S101 - `module` refuses what has no format
+        assert result_format is not None  # noqa: S101
+        kept, reduced = split(x, axes, in_order=name in _PLACES)
+        return self._launches(result, kept, reduced, operand_format, result_format)
+
+    def _launches(
+        self, result: Form, kept: Side, reduced: Side, operand: Format, final: Format
+    ) -> _Plan:
+        number = number_bits(reduced.count, _computed(operand)) if self._name == "mean" else 0
+        chosen = self._geometry(kept, reduced, operand, chunks=True)
+        if chosen.chunks == 1:
+            words = tail_words(number, kept, reduced, chosen)
+            return _Plan(result, self._launch(chosen, words, operand, final, _NO_COMPANIONS))
+        between = _computed(operand)
+        count = kept.count * chosen.chunks
+        companions = count * between.itemsize
+        has_companions = self._name in (*_PLACES, "logsumexp")
+        written = _COMPANIONS_WRITTEN if has_companions else _NO_COMPANIONS
+        words = tail_words(0, kept, reduced, chosen)
+        # The mean of parts is their sum by the number of all.
+        code = 0 if self._name == "mean" else self._operation.code
+        first = self._launch(chosen, words, operand, between, written, code=code)
+        outputs = Side(kept.count, [kept.count], [1])
+        partials = Side(chosen.chunks, [chosen.chunks], [kept.count])
+        again = self._geometry(outputs, partials, between, chunks=False)
+        words = tail_words(number, outputs, partials, again)
+        read = _COMPANIONS_READ if has_companions else _NO_COMPANIONS
+        second = self._launch(again, words, between, final, read)
+        nbytes = companions + (4 * count if has_companions else 0)
+        return _Plan(result, first, second, companions, nbytes)
+
+    def _geometry(self, kept: Side, reduced: Side, operand: Format, *, chunks: bool) -> Geometry:
+        profile = self._device.profile
+        # A subgroup multiplies no 64-bit integers.
+        lanes = profile.subgroup_arithmetic and not (
+            self._name == "prod" and operand.compute == "i64"
+        )
+        words = operand.code is StorageCode.WORD
+        return geometry(profile, kept, reduced, words=words, lanes=lanes, chunks=chunks)
+
+    def _launch(
+        self,
+        chosen: Geometry,
+        words: list[int],
+        operand: Format,
+        result: Format,
+        companions: int,
+        *,
+        code: int | None = None,
+    ) -> Launch:
+        device, head = self._device, "QQQ"
+        profile = device.profile
+        subgroup = "_subgroup" if profile.subgroup_arithmetic else ""
+        code = self._operation.code if code is None else code
+        kept_axes = words[_KEPT_PLACE]
+        one_axis = words[_KEPT_PLACE + 1 + 4 * kept_axes] == 1
+        pipeline = device.pipelines.get(
+            f"{self._shader}{subgroup}_{operand.compute}",
+            (
+                profile.workgroup, int(is_long(head, words)), profile.subgroup,
+                code, result.code, operand.code,
+                chosen.lanes, int(chosen.lanes_apart), chosen.wide, int(one_axis), companions,
+            ),
+        )  # fmt: skip
+        groups = device.grid(chosen.blocks * chosen.chunks)
+        work = chosen.blocks * chosen.chunks * chosen.chunk_size
+        return Launch(device.device.api, self._name, pipeline, head, words, groups, work)
+
+
+def _computed(format: Format) -> Format:
+    """Return the format of partial results: what a shader computes in."""
+    if format.itemsize == 8:
+        return format
+    return Format(format.compute, StorageCode.WORD, 4)
+
+
+def _broadcast(shape: _Axes, target: _Axes) -> _Axes:
+    """Return the axes of `shape` that `target` lacks or has with size 1."""
+    added = len(shape) - len(target)
+    repeated = (
+        axis + added
+        for axis, size in enumerate(target)
+        if size == 1 and shape[axis + added] != 1
+    )
+    return (*range(added), *repeated)
