@@ -23,7 +23,7 @@ _WINDOW_BYTES: Final = 256 * 2**20
 class MemoryKind(NamedTuple):
     """A memory type, and what the host can do with it."""
 
-    index: int
+    type_index: int
     heap_bytes: int
     is_mapped: bool
     """The host writes into it directly."""
@@ -83,7 +83,7 @@ class Allocation:
         self.nbytes = nbytes
         self.buffer = _create_buffer(device, nbytes)
         try:
-            self.memory = _allocate(device, self.buffer, nbytes, kind.index)
+            self.memory = _allocate(device, self.buffer, nbytes, kind.type_index)
         except Exception:
             device.functions.vkDestroyBuffer(device.handle, self.buffer, device.api.ffi.NULL)
             raise

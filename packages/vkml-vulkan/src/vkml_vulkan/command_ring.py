@@ -71,9 +71,7 @@ class CommandRing:
         """Return how far the device's timeline is."""
         current = self._device.api.ffi.new("uint64_t*")
         functions = self._device.functions
-        result = functions.vkGetSemaphoreCounterValue(
-            self._device.handle, self._semaphore, current
-        )
+        result = functions.vkGetSemaphoreCounterValue(self._device.handle, self._semaphore, current)
         self._device.check(result, "vkGetSemaphoreCounterValue")
         self._reached = int(current[0])
         return self._reached
@@ -108,9 +106,7 @@ class CommandRing:
             queueFamilyIndex=device.queue_family,
         )
         pool = device.api.ffi.new("VkCommandPool*")
-        made = device.functions.vkCreateCommandPool(
-            device.handle, info, device.api.ffi.NULL, pool
-        )
+        made = device.functions.vkCreateCommandPool(device.handle, info, device.api.ffi.NULL, pool)
         device.check(made, "vkCreateCommandPool")
         return pool[0]
 

@@ -8,7 +8,8 @@ Each is one of vkML's own, and the built-in error that fits::
     ├── VulkanError                        a Vulkan call failed
     │   └── DeviceLostError                the driver gave the device up
     ├── OutOfDeviceMemoryError (MemoryError)
-    └── DeviceClosedError                  used after `close`, after exit, or in a forked child
+    ├── DeviceClosedError                  used after `close`, after exit, or in a forked child
+    └── AccessError                        a kernel touched what it had not declared (debugging)
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from vkml.errors import BackendError
 
 __all__ = [
+    "AccessError",
     "DeviceClosedError",
     "DeviceLostError",
     "DriverMissingError",
@@ -47,3 +49,7 @@ class OutOfDeviceMemoryError(BackendError, MemoryError):
 
 class DeviceClosedError(BackendError):
     """The device was closed, or this process is a fork of the one that opened it."""
+
+
+class AccessError(BackendError):
+    """A debug mode found a kernel that touches memory which it must not, or a missing barrier."""

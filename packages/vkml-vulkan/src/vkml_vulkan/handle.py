@@ -18,13 +18,14 @@ from vkml.errors import UnsupportedOperationError
 from vkml_vulkan._api import Handle
 from vkml_vulkan.allocation import choose_device_memory, choose_staging_memory
 from vkml_vulkan.capabilities import Capabilities, version_text
+from vkml_vulkan.checked_recorder import CheckedRecorder
 from vkml_vulkan.device import LogicalDevice
 from vkml_vulkan.errors import DeviceClosedError
 from vkml_vulkan.formats import RAW, format_of
+from vkml_vulkan.guarded_memory import GuardedPool, debug_pool
 from vkml_vulkan.instance import Instance, close_instance, forget_instance
 from vkml_vulkan.kernel_table import KERNELS
 from vkml_vulkan.kernels.copying import Copies, copy_into, dense
-from vkml_vulkan.memory import MemoryPool
 from vkml_vulkan.operand import Dtype, Operand, View, dense_form, form
 from vkml_vulkan.pipelines import Pipelines
 from vkml_vulkan.profile import profile_of
@@ -53,8 +54,9 @@ class VulkanDevice:
         self.device: Final = LogicalDevice(instance, physical, capabilities, float64=float64)
         staging = choose_staging_memory(capabilities)
         kind = choose_device_memory(capabilities, force_staging=settings.force_staging)
-        self.recorder: Final = Recorder(self.device, staging)
-        self.pool: Final = MemoryPool(
+        recorder = CheckedRecorder if "access" in settings.debug else Recorder
+        self.recorder: Final = recorder(self.device, staging)
+        self.pool: Final = debug_pool(settings.debug)(
             self.device,
             kind,
             limit_bytes=settings.memory_limit_bytes,
@@ -62,6 +64,10 @@ class VulkanDevice:
         )
         self.pipelines: Final = Pipelines(self.device, self.profile)
         self._transfer = Transfer(self.device, self.recorder, kind, staging)
+        if isinstance(self.recorder, CheckedRecorder):
+            self.recorder.watch(self.pool)
+        if isinstance(self.pool, GuardedPool):
+            self.pool.guard(self.recorder, self._transfer)
         self.copies: Final = Copies(self)
         self._closed = False
         _open_devices.add(self)
@@ -132,9 +138,7 @@ class VulkanDevice:
         kernel: Kernel = module.build(self, name, entry)
         return kernel
 
-    def why_not(
-        self, name: str, dtypes: Sequence[Dtype], options: Sequence[object]
-    ) -> str | None:
+    def why_not(self, name: str, dtypes: Sequence[Dtype], options: Sequence[object]) -> str | None:
         """Return None where there is a kernel for these dtypes, else why there is none."""
         del options  # no kernel looks at them
         entry = KERNELS.get(name)
@@ -188,6 +192,8 @@ class VulkanDevice:
     def synchronize(self) -> None:
         """Wait until all work is done."""
         self.recorder.wait_until_idle()
+        if isinstance(self.pool, GuardedPool):
+            self.pool.check()
 
     def memory(self) -> Mapping[str, int]:
         """Return bytes reserved from the driver and allocated to tensors."""

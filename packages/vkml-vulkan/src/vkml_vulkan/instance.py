@@ -42,9 +42,7 @@ class Instance:
         """Return the devices that the installed drivers show."""
         api, count = self.api, self.api.ffi.new("uint32_t*")
         enumerate_devices = self.functions.vkEnumeratePhysicalDevices
-        api.check(
-            enumerate_devices(self.handle, count, api.ffi.NULL), "vkEnumeratePhysicalDevices"
-        )
+        api.check(enumerate_devices(self.handle, count, api.ffi.NULL), "vkEnumeratePhysicalDevices")
         found = api.ffi.new("VkPhysicalDevice[]", max(count[0], 1))
         api.check(enumerate_devices(self.handle, count, found), "vkEnumeratePhysicalDevices")
         return [found[index] for index in range(count[0])]

@@ -80,6 +80,7 @@ KERNELS: Final[dict[str, Entry]] = {
     **_entries("slice_backward pad", "placing", "unary"),
     **_entries("gather index_select embedding", "gathering", "gather"),
     **_entries("put", "put", "put"),
+    **_entries("scatter_add_zeros index_add_zeros embedding_backward", "scattering", "segment_sum"),
     # Reductions
     **_entries("sum sum_to_size", "reduction", "reduce", ("f32", "i64", "f64")),
     **_entries("prod", "reduction", "reduce", ("f32", "i64", "f64")),

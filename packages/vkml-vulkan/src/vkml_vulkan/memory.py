@@ -123,6 +123,10 @@ class MemoryPool:
             free = sum(size * len(chunks) for size, chunks in self._free.items())
         return {"reserved": reserved, "allocated": cut - free, "blocks": len(self._blocks)}
 
+    def blocks(self) -> list[Block]:
+        """Return what was taken from the driver."""
+        return list(self._blocks)
+
     def trim(self) -> int:
         """Give blocks that hold no tensor back to the driver; return how many bytes."""
         with self._lock:
@@ -153,11 +157,15 @@ class MemoryPool:
     def _allocate_new(self, nbytes: int) -> Storage:
         self._device.require_usable()
         with self._lock:
-            size = self._class_of[nbytes] = size_class(nbytes)
+            size = self._class_of[nbytes] = self._chunk_bytes(nbytes)
             free = self._free.setdefault(size, [])
             if free:
                 return Storage(free.pop(), nbytes, free)
             return Storage(self._cut(size), nbytes, free)
+
+    def _chunk_bytes(self, nbytes: int) -> int:
+        """Return the size of the chunk for `nbytes` bytes."""
+        return size_class(nbytes)
 
     def _cut(self, size: int) -> Chunk:
         """Return a new chunk: from a block with room, else from a new one."""

@@ -34,9 +34,8 @@ def converter(format: Format) -> Callable[[Any], Any]:
 
 
 def _as_float32(number: Any) -> float:
-    number = float(number)
     if abs(number) < _SAFE:
-        return number
+        return float(number)
     with np.errstate(over="ignore"):
         return float(np.float32(number))
 

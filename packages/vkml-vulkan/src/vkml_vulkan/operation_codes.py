@@ -11,6 +11,4 @@ from importlib.resources import files
 def operation_codes() -> dict[str, int]:
     """Return the code of each operation that ``operation_codes.glsl`` defines."""
     source = (files("vkml_vulkan") / "shaders" / "operation_codes.glsl").read_text()
-    return {
-        name.lower(): int(code) for name, code in re.findall(r"#define OP_(\w+) (\d+)", source)
-    }
+    return {name.lower(): int(code) for name, code in re.findall(r"#define OP_(\w+) (\d+)", source)}

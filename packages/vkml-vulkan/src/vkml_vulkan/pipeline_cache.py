@@ -20,7 +20,9 @@ _LARGEST_BYTES: Final = 256 * 2**20
 def cache_path(capabilities: Capabilities) -> Path:
     """Return where the cache of a device and driver lies, below ``XDG_CACHE_HOME``."""
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    identity = f"{capabilities.vendor_id:x}-{capabilities.device_id:x}-{capabilities.driver_version:x}"
+    identity = (
+        f"{capabilities.vendor_id:x}-{capabilities.device_id:x}-{capabilities.driver_version:x}"
+    )
     name = f"{identity}-{capabilities.pipeline_cache_uuid.hex()}.pipelines"
     return Path(home) / "vkml" / "vulkan" / name
 

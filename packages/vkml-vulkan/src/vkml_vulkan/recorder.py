@@ -103,7 +103,11 @@ class Recorder:
         with self._device.lock:
             self._transfer("update", (chunk,), ())
             self._device.functions.vkCmdUpdateBuffer(
-                self._commands, chunk.block.allocation.buffer, chunk.offset + offset, len(data), data
+                self._commands,
+                chunk.block.allocation.buffer,
+                chunk.offset + offset,
+                len(data),
+                data,
             )
             self._count += 1
 
@@ -145,7 +149,7 @@ class Recorder:
             self._device.require_usable()
             if value > self._ring.value:
                 self._submit()
-            self._ring.wait(value, self._doing())
+            self._ring.wait(value, self.recent())
             self._batch = _FIRST_BATCH
 
     def wait_until_idle(self) -> None:
@@ -153,7 +157,7 @@ class Recorder:
         with self._device.lock:
             self._device.require_usable()
             self._submit()
-            self._ring.wait(self._ring.value, self._doing())
+            self._ring.wait(self._ring.value, self.recent())
             self._batch = _FIRST_BATCH
 
     def is_done(self, value: int) -> bool:
@@ -225,7 +229,7 @@ class Recorder:
         self._count = self._work = 0
         self._batch = min(2 * self._batch, _LARGEST_BATCH)
         try:
-            self._ring.submit(slot, self._doing())
+            self._ring.submit(slot, self.recent())
         except Exception as error:
             # The recorded work will never run, so nothing that follows could be right.
             self._device.unusable = error
@@ -235,5 +239,6 @@ class Recorder:
         """Forget what is recorded, without a call to Vulkan."""
         self._commands = self._slot = self._bound = None
 
-    def _doing(self) -> str:
+    def recent(self) -> str:
+        """Return the names of what was recorded last."""
         return ", ".join(self._recent)

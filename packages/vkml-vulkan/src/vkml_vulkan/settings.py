@@ -12,7 +12,7 @@ from vkml.errors import ArgumentError
 _SIZE: Final = re.compile(r"(\d+)([KMG]?)(?:i?B)?", re.IGNORECASE)
 _UNITS: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 VALIDATION_LEVELS: Final = ("", "core", "sync", "gpu")
-DEBUG_MODES: Final = ("separate", "canaries")
+DEBUG_MODES: Final = ("access", "canaries", "separate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Settings:
     validation : str
         ``VKML_VULKAN_VALIDATION``: "core", "sync" or "gpu" switches the Khronos layer on.
     debug : frozenset of str
-        ``VKML_VULKAN_DEBUG``: "separate" gives each tensor a buffer of its own, "canaries"
-        guards each with bytes that are checked.
+        ``VKML_VULKAN_DEBUG``, a list: "access" checks what each dispatch touches, "canaries"
+        guards each tensor with bytes that are checked, "separate" gives each its own buffer.
     """
 
     min_spec: bool = False

@@ -102,4 +102,3 @@ def copy_into(device: VulkanDevice, source: Operand, target: Operand) -> None:
 def dense(device: VulkanDevice, x: Operand) -> Operand:
     """Return `x` if its elements lie in C order, else a copy where they do."""
     return x if x.form.is_dense else device.copies.made(x, x.dtype)
-

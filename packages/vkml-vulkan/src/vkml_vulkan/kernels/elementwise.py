@@ -59,7 +59,7 @@ def plan(
         zeros if each is None else broadcast_strides(each.shape, each.strides, shape)
         for each in forms
     ]
-    layouts = [_layout(each, strides, result) for each, strides in zip(forms, shown, strict=True)]
+    layouts = [_layout(each, result) for each in forms]
     words, runs = [result.size], False
     if not result.is_dense or _STRIDED in layouts:
         sizes, strides = collapse(shape, [result.strides, *shown])
@@ -77,12 +77,10 @@ def plan(
         ),
     )  # fmt: skip
     groups = device.grid(-(-result.size // (workgroup * _ELEMENTS)))
-    return Plan(
-        result, Launch(device.device.api, name, pipeline, head, words, groups, result.size)
-    )
+    return Plan(result, Launch(device.device.api, name, pipeline, head, words, groups, result.size))
 
 
-def _layout(form: Form | None, strides: tuple[int, ...], result: Form) -> int:
+def _layout(form: Form | None, result: Form) -> int:
     if form is None:
         return _NUMBER
     if form.size == 1:

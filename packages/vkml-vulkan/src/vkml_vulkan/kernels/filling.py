@@ -41,9 +41,7 @@ def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
             )  # fmt: skip
         assert found.launch is not None  # noqa: S101 - there are elements
         number = int.from_bytes(words, "little")
-        device.recorder.launch(
-            found.launch, (result.storage.chunk,), (), result.address, number
-        )
+        device.recorder.launch(found.launch, (result.storage.chunk,), (), result.address, number)
         return result
 
     return run
