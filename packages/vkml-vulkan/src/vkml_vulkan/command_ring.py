@@ -60,10 +60,10 @@ class CommandRing:
         device, functions = self._device, self._device.functions
         functions.vkCmdPipelineBarrier2(slot.commands, self._for_the_host)
         device.check(functions.vkEndCommandBuffer(slot.commands), "vkEndCommandBuffer")
-        self._submitted.commandBuffer = slot.commands
-        self._signal.value = self.value + 1
-        result = functions.vkQueueSubmit2(device.queue, 1, self._submission, device.api.ffi.NULL)
-        device.check(result, "vkQueueSubmit2", doing)
+        self._submitted[0] = slot.commands
+        self._signalled[0] = self.value + 1
+        result = functions.vkQueueSubmit(device.queue, 1, self._submission, device.api.ffi.NULL)
+        device.check(result, "vkQueueSubmit", doing)
         self.value += 1
         slot.value = self.value
 
@@ -151,25 +151,25 @@ class CommandRing:
             sType=constants.VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
             flags=constants.VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
         )
-        self._submitted = api.new(
-            "VkCommandBufferSubmitInfo",
-            sType=constants.VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-        )
-        self._signal = api.new(
-            "VkSemaphoreSubmitInfo",
-            sType=constants.VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-            semaphore=self._semaphore,
-            stageMask=ALL_COMMANDS,
-        )
-        self._submission = api.new(
-            "VkSubmitInfo2",
-            sType=constants.VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-            pCommandBufferInfos=self._submitted,
-            commandBufferInfoCount=1,
-            pSignalSemaphoreInfos=self._signal,
-            signalSemaphoreInfoCount=1,
-        )
+        self._submitted = api.ffi.new("VkCommandBuffer[]", 1)
+        self._signalled = api.ffi.new("uint64_t[]", 1)
         self._semaphores = api.ffi.new("VkSemaphore[]", [self._semaphore])
+        self._signal = api.new(
+            "VkTimelineSemaphoreSubmitInfo",
+            sType=constants.VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+            signalSemaphoreValueCount=1,
+            pSignalSemaphoreValues=self._signalled,
+        )
+        # Not vkQueueSubmit2, whose timelines the layer's GPU-assisted mode waits for in vain.
+        self._submission = api.new(
+            "VkSubmitInfo",
+            sType=constants.VK_STRUCTURE_TYPE_SUBMIT_INFO,
+            pNext=self._signal,
+            pCommandBuffers=self._submitted,
+            commandBufferCount=1,
+            pSignalSemaphores=self._semaphores,
+            signalSemaphoreCount=1,
+        )
         self._awaited = api.ffi.new("uint64_t[]", 1)
         self._wait_info = api.new(
             "VkSemaphoreWaitInfo",
@@ -188,7 +188,6 @@ class CommandRing:
 STAGE_COMPUTE: Final = 0x800
 STAGE_TRANSFER: Final = 0x1000
 STAGE_HOST: Final = 0x4000
-ALL_COMMANDS: Final = 0x10000
 ACCESS_SHADER_READ: Final = 0x20
 ACCESS_SHADER_WRITE: Final = 0x40
 ACCESS_TRANSFER_READ: Final = 0x800

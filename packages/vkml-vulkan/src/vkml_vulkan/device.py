@@ -22,7 +22,7 @@ _FUNCTIONS: Final = (
     "vkDestroyPipelineLayout", "vkDestroySemaphore", "vkDestroyShaderModule", "vkDeviceWaitIdle",
     "vkEndCommandBuffer", "vkFreeMemory", "vkGetBufferDeviceAddress",
     "vkGetBufferMemoryRequirements", "vkGetDeviceQueue", "vkGetPipelineCacheData",
-    "vkGetSemaphoreCounterValue", "vkMapMemory", "vkQueueSubmit2", "vkWaitSemaphores",
+    "vkGetSemaphoreCounterValue", "vkMapMemory", "vkQueueSubmit", "vkWaitSemaphores",
 )  # fmt: skip
 
 
