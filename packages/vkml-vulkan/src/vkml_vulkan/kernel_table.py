@@ -70,6 +70,14 @@ KERNELS: Final[dict[str, Entry]] = {
     **_entries(
         "softmax_backward log_softmax_backward", "softmax", "softmax_backward", FLOATS
     ),
+    **_entries("layer_norm rms_norm", "normalization", "normalization", FLOATS),
+    # Linear algebra, convolution
+    **_entries("matmul", "matmul", "contraction_registers"),
+    **_entries("linear", "linear", "contraction_registers"),
+    **_entries(
+        "conv2d conv2d_input_gradient conv2d_weight_gradient",
+        "conv2d", "contraction_registers", FLOATS,
+    ),
     # Random numbers
     **_entries("random_uniform", "random", "random_uniform", FLOATS),
     **_entries("random_normal", "random", "random_normal", FLOATS),

@@ -6,7 +6,7 @@ now the one and now the other. An index outside the tensor cannot raise on a GPU
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
