@@ -14,9 +14,9 @@ import numpy as np
 from vkml.ops.catalog import FAMILIES
 from vkml.ops.definition import OPERATIONS, THROUGH_DECOMPOSITION, Operation
 from vkml.ops.functions import FUNCTIONS
+from vkml_vulkan.kernel_table import KERNELS
 
 TESTS = Path(__file__).resolve().parents[1] / "packages/vkml-core/tests"
-VULKAN = "not yet"
 NONE = "none"
 
 
@@ -46,6 +46,16 @@ def cpu_kernel(record: Operation) -> str:
     return "its decomposition" if record.decomposition else "its layout"
 
 
+def vulkan_kernel(record: Operation) -> str:
+    """Return the shader of the Vulkan kernel, and where it is launched."""
+    entry = KERNELS.get(record.name)
+    if entry is not None:
+        return f"``{entry.shader}.comp`` by ``vkml_vulkan/kernels/{entry.kernel}.py``"
+    if record.view:
+        return "its layout"
+    return "its decomposition" if record.decomposition else NONE
+
+
 def _gradient(record: Operation) -> str:
     if record.gradient is None:
         return "not differentiable"
@@ -65,7 +75,7 @@ def _samples(record: Operation) -> str:
 FACTS: dict[str, Callable[[Operation], str]] = {
     "kind": kind,
     "CPU kernel": cpu_kernel,
-    "Vulkan shader": lambda _record: VULKAN,
+    "Vulkan shader": vulkan_kernel,
     "gradient rule": _gradient,
     "decomposition or layout": _written_as,
     "generated tests": _samples,

@@ -15,7 +15,6 @@ from typing import Protocol
 from record_facts import (
     FACTS,
     NONE,
-    VULKAN,
     called_by,
     count_tests,
     cpu_kernel,
@@ -23,6 +22,7 @@ from record_facts import (
     kind,
     records_of,
     short,
+    vulkan_kernel,
 )
 
 from vkml.ops.catalog import FAMILIES, FAMILIES_FOR_LIBRARIES
@@ -110,21 +110,25 @@ def overview(families: tuple[ModuleType, ...]) -> str:
         link = f"[{short(family)}]({short(family)}.md)"
         for name in family.__all__:
             path = f"vkml.{name}" if family in FAMILIES else f"{family.__name__}.{name}"
-            cells = [f"{{py:func}}`~{path}`", link, *summary(family, name), VULKAN]
+            cells = [f"{{py:func}}`~{path}`", link, *summary(family, name)]
             lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "```{toctree}", ":hidden:", "", *map(short, families), "```", ""]
     return "\n".join(lines)
 
 
 def summary(family: ModuleType, name: str) -> list[str]:
-    """Return kind, gradient and CPU kernel of a function, for the overview."""
+    """Return kind, gradient, CPU kernel and Vulkan shader of a function, for the overview."""
     records = records_of(family, name)
     gradient = "yes" if is_differentiable(family, name) else "no"
     if not records:
-        return ["composed", gradient, "of others" if called_by(family, name) else "no kernel"]
-    kinds, kernels = (dict.fromkeys(map(fact, records)) for fact in (kind, cpu_kernel))
+        place = "of others" if called_by(family, name) else "no kernel"
+        return ["composed", gradient, place, place]
+    kinds, kernels, shaders = (
+        dict.fromkeys(map(fact, records)) for fact in (kind, cpu_kernel, vulkan_kernel)
+    )
     places = (kernel.rpartition(" in ")[2].replace("``", "`") for kernel in kernels)
-    return [", ".join(kinds), gradient, ", ".join(places)]
+    shown = dict.fromkeys(shader.partition(" by ")[0].replace("``", "`") for shader in shaders)
+    return [", ".join(kinds), gradient, ", ".join(places), ", ".join(shown)]
 
 
 def title(family: ModuleType) -> str:
