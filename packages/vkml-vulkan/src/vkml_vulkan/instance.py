@@ -42,7 +42,10 @@ class Instance:
         """Return the devices that the installed drivers show."""
         api, count = self.api, self.api.ffi.new("uint32_t*")
         enumerate_devices = self.functions.vkEnumeratePhysicalDevices
-        api.check(enumerate_devices(self.handle, count, api.ffi.NULL), "vkEnumeratePhysicalDevices")
+        counted = enumerate_devices(self.handle, count, api.ffi.NULL)
+        if counted == api.constants.VK_ERROR_INITIALIZATION_FAILED:
+            return []  # the loader's word for drivers none of which finds its hardware
+        api.check(counted, "vkEnumeratePhysicalDevices")
         found = api.ffi.new("VkPhysicalDevice[]", max(count[0], 1))
         api.check(enumerate_devices(self.handle, count, found), "vkEnumeratePhysicalDevices")
         return [found[index] for index in range(count[0])]
