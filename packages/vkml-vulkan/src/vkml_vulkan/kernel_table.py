@@ -71,6 +71,12 @@ KERNELS: Final[dict[str, Entry]] = {
         "softmax_backward log_softmax_backward", "softmax", "softmax_backward", FLOATS
     ),
     **_entries("layer_norm rms_norm", "normalization", "normalization", FLOATS),
+    **_entries(
+        "layer_norm_backward rms_norm_backward",
+        "normalization_backward", "normalization_backward", FLOATS,
+    ),
+    **_entries("batch_norm_train", "batch_normalization", "normalization", FLOATS),
+    **_entries("batch_norm_backward", "batch_normalization", "normalization_backward", FLOATS),
     # Linear algebra, convolution
     **_entries("matmul", "matmul", "contraction_registers"),
     **_entries("linear", "linear", "contraction_registers"),
@@ -95,4 +101,5 @@ KERNELS: Final[dict[str, Entry]] = {
     **_entries("mean", "reduction", "reduce", FLOATS),
     **_entries("logsumexp", "reduction", "reduce", ("f32",)),
     **_entries("amax amin any all argmax argmin", "reduction", "reduce"),
+    **_entries("cumsum", "cumsum", "cumsum", ("f32", "i64", "f64")),
 }  # fmt: skip

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vkml_vulkan.formats import Format
+from vkml_vulkan.kernels.activation import wide_converter
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import axis_words, collapse, divisor, require_countable
-from vkml_vulkan.numbers import packed_as
+from vkml_vulkan.operand import Operand
 
 if TYPE_CHECKING:
     from vkml_vulkan.handle import VulkanDevice
@@ -19,6 +21,8 @@ _SHORT: Final = 32
 """Rows up to here are taken by one invocation each; a workgroup would be idle for the most part."""
 _MANY: Final = 1024
 """From so many rows on they fill a GPU with one invocation each."""
+_ENOUGH: Final = 64
+"""The same for a CPU."""
 _MEDIUM: Final = 512
 """Rows up to here are taken by small workgroups."""
 _SMALL_WORKGROUP: Final = 64
@@ -60,6 +64,30 @@ class Rows(NamedTuple):
     inner: int
 
 
+def rows_over(
+    shape: tuple[int, ...], axes: Sequence[int], all_strides: Sequence[tuple[int, ...]]
+) -> tuple[Rows, list[Array]] | None:
+    """Return the rows along some axes, and how arrays with these strides lie in them.
+
+    None where rows are not even made of runs; copies in C order have such rows if the axes are
+    neighbours, or all but one.
+    """
+    others = [axis for axis in range(len(shape)) if axis not in axes]
+    sizes, steps = collapse(
+        tuple(shape[axis] for axis in axes),
+        [tuple(strides[axis] for axis in axes) for strides in all_strides],
+    )
+    if len(sizes) > 2:
+        return None
+    length = prod(sizes)
+    rows = Rows(tuple(shape[axis] for axis in others), length, sizes[0] if sizes else 1)
+    arrays = [
+        Array(tuple(strides[axis] for axis in others), *(*found, 1, 0)[: max(len(found), 1)])
+        for strides, found in zip(all_strides, steps, strict=True)
+    ]
+    return rows, arrays
+
+
 def is_wide(rows: Rows, arrays: Sequence[Array], format: Format) -> bool:
     """Return whether rows can be read four elements at a time, where addresses are aligned."""
     if rows.inner % _WIDTH or format.itemsize == 1:
@@ -84,22 +112,21 @@ def row_launch(
     format: Format,
     *,
     wide: bool,
-    numbers: int = 0,
+    extras: str = "",
     constants: Sequence[int] = (),
-    per_invocation: bool | None = None,
 ) -> Launch:
-    """Return a launch of a shader with `rows.glsl`; results come first among `arrays`."""
-    count = 1
-    for size in rows.shape:
-        count *= size
+    """Return a launch of a shader with `rows.glsl`; results come first among `arrays`.
+
+    `extras` is the struct format of what follows the addresses of arrays: 8 bytes each.
+    """
+    count = prod(rows.shape)
     require_countable(name, count * rows.length)
-    if per_invocation is None:
-        per_invocation = _takes_invocations(count, rows, arrays)
+    per_invocation = _takes_invocations(device, count, rows, arrays)
     words = [count, rows.length, rows.inner, *divisor(rows.inner)]
     for each in arrays:
         words += [each.step, each.run_step]
     words += axis_words(*collapse(rows.shape, [each.row_strides for each in arrays]))
-    head = len(arrays) * "Q" + numbers * packed_as(format)
+    head = len(arrays) * "Q" + extras
     workgroup = _workgroup(device, rows.length, per_invocation)
     profile = device.profile
     suffix = "_subgroup" if profile.subgroup_arithmetic else ""
@@ -115,12 +142,14 @@ def row_launch(
     return Launch(device.device.api, name, pipeline, head, words, groups, count * rows.length)
 
 
-def _takes_invocations(count: int, rows: Rows, arrays: Sequence[Array]) -> bool:
+def _takes_invocations(
+    device: VulkanDevice, count: int, rows: Rows, arrays: Sequence[Array]
+) -> bool:
     """Return whether each row is the work of one invocation, not of a workgroup."""
     if rows.length <= _SHORT:
         return True
     # Neighbouring rows lie side by side: invocations read them together.
-    return count >= _MANY and arrays[0].step > 1
+    return arrays[0].step > 1 and count >= (_ENOUGH if device.profile.on_cpu else _MANY)
 
 
 def _workgroup(device: VulkanDevice, length: int, per_invocation: bool) -> int:
@@ -130,3 +159,54 @@ def _workgroup(device: VulkanDevice, length: int, per_invocation: bool) -> int:
     if profile.on_cpu or length > _MEDIUM:
         return profile.workgroup
     return min(profile.workgroup, max(_SMALL_WORKGROUP, profile.subgroup))
+
+
+class Launches:
+    """A launch for aligned operands, and one for any.
+
+    Attributes
+    ----------
+    convert : callable
+        Makes a number fit the arguments.
+    """
+
+    __slots__ = ("_any", "_mask", "_wide", "convert")
+
+    def __init__(
+        self, wide: Launch | None, narrow: Launch, mask: int, convert: Callable[[Any], Any]
+    ) -> None:
+        self._wide, self._any, self._mask = wide, narrow, mask
+        self.convert = convert
+
+    def choose(self, operands: Iterable[Operand | None]) -> Launch:
+        """Return the launch for operands that are read at these addresses."""
+        if self._wide is None:
+            return self._any
+        mask = self._mask
+        for each in operands:
+            if each is not None and each.address & mask:
+                return self._any
+        return self._wide
+
+
+def launches(
+    device: VulkanDevice,
+    name: str,
+    module: str,
+    rows: Rows,
+    arrays: Sequence[Array],
+    format: Format,
+    *,
+    extras: str = "",
+    constants: Sequence[int] = (),
+) -> Launches:
+    """Return the launches of a shader with `rows.glsl`. Parameters as for `row_launch`."""
+
+    def made(wide: bool) -> Launch:
+        return row_launch(
+            device, name, module, rows, arrays, format,
+            wide=wide, extras=extras, constants=constants,
+        )  # fmt: skip
+
+    wide = made(True) if is_wide(rows, arrays, format) else None
+    return Launches(wide, made(False), alignment(format), wide_converter(format))

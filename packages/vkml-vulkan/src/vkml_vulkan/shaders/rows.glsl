@@ -10,7 +10,7 @@
 #ifndef ROWS_GLSL
 #define ROWS_GLSL
 
-#include "arithmetic.glsl"
+#include "sums.glsl"
 #include "workgroup.glsl"
 
 layout(constant_id = 3) const bool PER_INVOCATION = false;
@@ -26,13 +26,6 @@ const uint INNER_PLACE = COUNT_PLACE + 2;
 const uint STEPS_PLACE = COUNT_PLACE + 5;
 const uint RANK_PLACE = STEPS_PLACE + 2 * ARRAYS;
 const uint AXIS_WORDS = 3 + ARRAYS;
-
-// How statistics lie in memory: float32, or float64.
-#if defined(CLASS_F64)
-const uint STATISTICS_CODE = STORED_PAIR;
-#else
-const uint STATISTICS_CODE = STORED_WORD;
-#endif
 
 const uint MOST = 4;
 
@@ -82,10 +75,8 @@ int element_offset(uint array, Row row, uint index) {
     return row.offsets[array] + int(run) * int(argument(STEPS_PLACE + 2 * array + 1)) + in_run * step;
 }
 
-// width() elements of an array from `index` on.
-void load_some(uint array, Row row, uint index, out Value values[MOST]) {
-    uvec2 address = address_argument(2 * array);
-    int offset = element_offset(array, row, index);
+// width() elements that lie one after the other.
+void load_at(uvec2 address, int offset, out Value values[MOST]) {
     if (!WIDE) {
         values[0] = load(address, offset, CODE);
     } else if (CODE == STORED_WORD) {
@@ -104,6 +95,11 @@ void load_some(uint array, Row row, uint index, out Value values[MOST]) {
         values[2] = value_of_bits(uvec2(high, 0u), CODE);
         values[3] = value_of_bits(uvec2(high >> 16, 0u), CODE);
     }
+}
+
+// width() elements of an array from `index` on.
+void load_some(uint array, Row row, uint index, out Value values[MOST]) {
+    load_at(address_argument(2 * array), element_offset(array, row, index), values);
 }
 
 void store_some(uint array, Row row, uint index, Value values[MOST]) {
@@ -128,27 +124,6 @@ void store_some(uint array, Row row, uint index, Value values[MOST]) {
     }
 }
 
-// A long sum in parts, so that its rounding error stays small.
-struct Sum {
-    Value total;
-    Value part;
-    uint count;
-};
-
-const uint PART = 128;
-
-Sum no_sum() { return Sum(Value(0), Value(0), 0u); }
-
-void add(inout Sum sum, Value x) {
-    sum.part += x;
-    sum.count += 1u;
-    if (sum.count == PART) {
-        sum.total += sum.part;
-        sum.part = Value(0);
-        sum.count = 0u;
-    }
-}
-
 // The sum of width() values.
 Value sum_of(Value values[MOST]) {
     return WIDE ? (values[0] + values[1]) + (values[2] + values[3]) : values[0];
@@ -156,8 +131,7 @@ Value sum_of(Value values[MOST]) {
 
 // Over a row: each invocation gives what it has of it.
 Value row_sum(Sum sum) {
-    Value x = sum.total + sum.part;
-    return PER_INVOCATION ? x : workgroup_sum(x);
+    return PER_INVOCATION ? value_of(sum) : workgroup_sum(value_of(sum));
 }
 
 #if defined(CLASS_F64)
