@@ -77,6 +77,8 @@ KERNELS: Final[dict[str, Entry]] = {
     ),
     **_entries("batch_norm_train", "batch_normalization", "normalization", FLOATS),
     **_entries("batch_norm_backward", "batch_normalization", "normalization_backward", FLOATS),
+    **_entries("cross_entropy", "cross_entropy", "cross_entropy", FLOATS),
+    **_entries("cross_entropy_backward", "cross_entropy", "cross_entropy_backward", FLOATS),
     # Linear algebra, convolution
     **_entries("matmul", "matmul", "contraction_registers"),
     **_entries("linear", "linear", "contraction_registers"),

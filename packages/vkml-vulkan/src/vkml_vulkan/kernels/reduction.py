@@ -1,11 +1,12 @@
 """Reductions over axes: sums, products, extremes and where they lie, questions, log-sum-exp.
 
-One launch reduces to the results. Where few outputs leave most of a device idle, a first one reduces
-chunks to partial results, in the type that is computed in, and a second one reduces those.
+One launch reduces to the results. Where few outputs leave most of a device idle, a first one
+reduces chunks to partial results, in the type that is computed in, and a second one those.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -35,11 +36,12 @@ class _Operation(NamedTuple):
     of_nothing: float
 
 
+SUM: Final = 0
 _BOOL: Final = np.dtype(np.bool_)
 _INT64: Final = np.dtype(np.int64)
 _OPERATIONS: Final = {
-    "sum": _Operation(0, None, 0),
-    "sum_to_size": _Operation(0, None, 0),
+    "sum": _Operation(SUM, None, 0),
+    "sum_to_size": _Operation(SUM, None, 0),
     "mean": _Operation(1, None, math.nan),
     "prod": _Operation(2, None, 1),
     "amax": _Operation(3, None, math.nan),  # core refuses those of nothing
@@ -55,7 +57,8 @@ _KEPT_PLACE: Final = 8
 _PLACES: Final = ("argmax", "argmin")
 _COMPOSITES: Final = ("sum_to_size", "mean", "prod", "any", "all", "logsumexp")
 
-_NO_COMPANIONS, _COMPANIONS_WRITTEN, _COMPANIONS_READ = range(3)
+NO_COMPANIONS, _COMPANIONS_WRITTEN, _COMPANIONS_READ = range(3)
+"""Whether something goes along with partial results, which is written or read."""
 
 
 class _Plan(NamedTuple):
@@ -81,9 +84,9 @@ class _Plan(NamedTuple):
     partial_nbytes: int = 0
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of a reduction."""
-    reductions = _Reductions(device, name, entry)
+    reductions = _Reductions(device, name)
     if name == "sum_to_size":
         return reductions.to_size
     return reductions.along if name in _PLACES else reductions.over
@@ -92,10 +95,10 @@ def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
 class _Reductions:
     """One operation on one device, with the plans that it has made."""
 
-    def __init__(self, device: VulkanDevice, name: str, entry: Entry) -> None:
+    def __init__(self, device: VulkanDevice, name: str) -> None:
         self._device = device
         self._name = name
-        self._shader = entry.shader
+        self._launch = functools.partial(reduction_launch, device, name)
         self._operation = _OPERATIONS[name]
         self._plans: dict[tuple[Form, Any, Any], _Plan | None] = {}
 
@@ -174,26 +177,26 @@ class _Reductions:
     def _launches(
         self, result: Form, kept: Side, reduced: Side, operand: Format, final: Format
     ) -> _Plan:
-        number = number_bits(reduced.count, _computed(operand)) if self._name == "mean" else 0
-        chosen = self._geometry(kept, reduced, operand, chunks=True)
+        between = partial_format(operand)
+        number = number_bits(reduced.elements, between) if self._name == "mean" else 0
+        chosen, code = self._geometry(kept, reduced, operand, chunks=True), self._operation.code
         if chosen.chunks == 1:
             words = tail_words(number, kept, reduced, chosen)
-            return _Plan(result, self._launch(chosen, words, operand, final, _NO_COMPANIONS))
-        between = _computed(operand)
-        count = kept.count * chosen.chunks
+            return _Plan(result, self._launch(code, chosen, words, operand, final))
+        count = kept.elements * chosen.chunks
         companions = count * between.itemsize
         has_companions = self._name in (*_PLACES, "logsumexp")
-        written = _COMPANIONS_WRITTEN if has_companions else _NO_COMPANIONS
+        written = _COMPANIONS_WRITTEN if has_companions else NO_COMPANIONS
         words = tail_words(0, kept, reduced, chosen)
         # The mean of parts is their sum by the number of all.
-        code = 0 if self._name == "mean" else self._operation.code
-        first = self._launch(chosen, words, operand, between, written, code=code)
-        outputs = Side(kept.count, [kept.count], [1])
-        partials = Side(chosen.chunks, [chosen.chunks], [kept.count])
+        part = SUM if self._name == "mean" else code
+        first = self._launch(part, chosen, words, operand, between, written)
+        outputs = Side(kept.elements, [kept.elements], [1])
+        partials = Side(chosen.chunks, [chosen.chunks], [kept.elements])
         again = self._geometry(outputs, partials, between, chunks=False)
         words = tail_words(number, outputs, partials, again)
-        read = _COMPANIONS_READ if has_companions else _NO_COMPANIONS
-        second = self._launch(again, words, between, final, read)
+        read = _COMPANIONS_READ if has_companions else NO_COMPANIONS
+        second = self._launch(code, again, words, between, final, read)
         nbytes = companions + (4 * count if has_companions else 0)
         return _Plan(result, first, second, companions, nbytes)
 
@@ -206,36 +209,40 @@ class _Reductions:
         words = operand.code is StorageCode.WORD
         return geometry(profile, kept, reduced, words=words, lanes=lanes, chunks=chunks)
 
-    def _launch(
-        self,
-        chosen: Geometry,
-        words: list[int],
-        operand: Format,
-        result: Format,
-        companions: int,
-        *,
-        code: int | None = None,
-    ) -> Launch:
-        device, head = self._device, "QQQ"
-        profile = device.profile
-        subgroup = "_subgroup" if profile.subgroup_arithmetic else ""
-        code = self._operation.code if code is None else code
-        kept_axes = words[_KEPT_PLACE]
-        one_axis = words[_KEPT_PLACE + 1 + 4 * kept_axes] == 1
-        pipeline = device.pipelines.get(
-            f"{self._shader}{subgroup}_{operand.compute}",
-            (
-                profile.workgroup, int(is_long(head, words)), profile.subgroup,
-                code, result.code, operand.code,
-                chosen.lanes, int(chosen.lanes_apart), chosen.wide, int(one_axis), companions,
-            ),
-        )  # fmt: skip
-        groups = device.grid(chosen.blocks * chosen.chunks)
-        work = chosen.blocks * chosen.chunks * chosen.chunk_size
-        return Launch(device.device.api, self._name, pipeline, head, words, groups, work)
+
+def reduction_launch(
+    device: VulkanDevice,
+    name: str,
+    code: int,
+    chosen: Geometry,
+    words: list[int],
+    operand: Format,
+    result: Format,
+    companions: int = NO_COMPANIONS,
+) -> Launch:
+    """Return a launch of ``reduce.comp``.
+
+    Its arguments are the addresses of the result, of the operand and of what goes along with
+    partial results.
+    """
+    profile, head = device.profile, "QQQ"
+    subgroup = "_subgroup" if profile.subgroup_arithmetic else ""
+    kept_axes = words[_KEPT_PLACE]
+    one_axis = words[_KEPT_PLACE + 1 + 4 * kept_axes] == 1
+    pipeline = device.pipelines.get(
+        f"reduce{subgroup}_{operand.compute}",
+        (
+            profile.workgroup, int(is_long(head, words)), profile.subgroup,
+            code, result.code, operand.code,
+            chosen.lanes, int(chosen.lanes_apart), int(chosen.wide), int(one_axis), companions,
+        ),
+    )  # fmt: skip
+    groups = device.grid(chosen.blocks * chosen.chunks)
+    work = chosen.blocks * chosen.chunks * chosen.chunk_size
+    return Launch(device.device.api, name, pipeline, head, words, groups, work)
 
 
-def _computed(format: Format) -> Format:
+def partial_format(format: Format) -> Format:
     """Return the format of partial results: what a shader computes in."""
     if format.itemsize == 8:
         return format
@@ -246,8 +253,6 @@ def _broadcast(shape: _Axes, target: _Axes) -> _Axes:
     """Return the axes of `shape` that `target` lacks or has with size 1."""
     added = len(shape) - len(target)
     repeated = (
-        axis + added
-        for axis, size in enumerate(target)
-        if size == 1 and shape[axis + added] != 1
+        axis + added for axis, size in enumerate(target) if size == 1 and shape[axis + added] != 1
     )
     return (*range(added), *repeated)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from enum import IntEnum
 from typing import Final, NamedTuple
 
 from vkml_vulkan.layouts import axis_words, collapse, divisor
@@ -14,30 +13,24 @@ QUAD: Final = 4
 """Elements that an invocation reads at a time where it can."""
 
 
-class Wide(IntEnum):
-    """Along which side four elements are read at a time."""
-
-    NOT = 0
-    REDUCED = 1
-    KEPT = 2
-
-
 class Side(NamedTuple):
     """The kept axes or the reduced ones, innermost first."""
 
-    count: int
+    elements: int
     sizes: list[int]
     strides: list[int]
 
     @property
     def step(self) -> int:
-        """Words between neighbours."""
+        """Elements between neighbours."""
         return abs(self.strides[0]) if self.strides else 0
 
     @property
     def takes_quads(self) -> bool:
         """Four neighbours always lie one after the other, but for a rest at the end."""
-        return self.strides[:1] == [1] and (len(self.sizes) == 1 or self.sizes[0] % QUAD == 0)
+        if self.strides[:1] != [1] or self.elements < QUAD:
+            return False
+        return len(self.sizes) == 1 or self.sizes[0] % QUAD == 0
 
     def words(self) -> list[int]:
         """Return the axes as shaders read them; there is always one."""
@@ -50,7 +43,7 @@ class Geometry(NamedTuple):
 
     lanes: int
     lanes_apart: bool
-    wide: Wide
+    wide: bool
     chunks: int
     chunk_size: int
     blocks: int
@@ -73,7 +66,7 @@ def _side(form: Form, axes: list[int]) -> Side:
 
 
 # What pays, by measurement on CPU drivers; on GPUs by what keeps some 50,000 invocations busy.
-_CPU_SHORT_ROW: Final = 64
+_CPU_SHORT_ROW: Final = 512
 _CPU_GROUPS: Final = 16
 _CPU_CHUNK: Final = 16_384
 _GPU_GROUPS: Final = 512
@@ -97,42 +90,40 @@ def geometry(
     chunks : bool
         Partial results are welcome.
     """
-    apart = kept.step < reduced.step and kept.count >= min(profile.workgroup, _GPU_COLUMNS)
-    wide = _wide(profile, kept, reduced, apart=apart) if words else Wide.NOT
-    units = -(-kept.count // (QUAD if wide is Wide.KEPT else 1))
-    steps = -(-reduced.count // (QUAD if wide is Wide.REDUCED else 1))
+    apart = kept.step < reduced.step and kept.elements >= min(profile.workgroup, _GPU_COLUMNS)
+    wide = words and not apart and reduced.takes_quads
+    width = QUAD if wide else 1
     if profile.on_cpu:
-        alone = apart or not lanes or reduced.count < _CPU_SHORT_ROW
+        many = kept.elements >= profile.workgroup
+        alone = apart or not lanes or (many and reduced.elements < _CPU_SHORT_ROW)
         shared = 1 if alone else profile.workgroup
     else:
-        shared = _gpu_lanes(profile.workgroup, units, steps, apart=apart)
-    blocks = -(-units // (profile.workgroup // shared))
-    step = shared * (QUAD if wide is Wide.REDUCED else 1)
-    count = _chunks(profile, blocks, reduced.count, step) if chunks else 1
-    size = -(-(-(-reduced.count // count)) // step) * step
-    return Geometry(shared, apart, wide, -(-reduced.count // size), size, blocks)
+        steps = _ceiling(reduced.elements, width)
+        shared = _gpu_lanes(profile.workgroup, kept.elements, steps, apart=apart)
+    blocks = _ceiling(kept.elements, profile.workgroup // shared)
+    step = shared * width
+    count = _chunks(profile, blocks, reduced.elements, step) if chunks else 1
+    size = _ceiling(_ceiling(reduced.elements, count), step) * step
+    return Geometry(shared, apart, wide, _ceiling(reduced.elements, size), size, blocks)
 
 
-def _wide(profile: Profile, kept: Side, reduced: Side, *, apart: bool) -> Wide:
-    if apart:
-        enough = kept.count >= QUAD * min(profile.workgroup, _GPU_COLUMNS)
-        return Wide.KEPT if enough and kept.takes_quads else Wide.NOT
-    return Wide.REDUCED if reduced.count >= QUAD and reduced.takes_quads else Wide.NOT
-
-
-def _gpu_lanes(workgroup: int, units: int, steps: int, *, apart: bool) -> int:
+def _gpu_lanes(workgroup: int, outputs: int, steps: int, *, apart: bool) -> int:
     most = workgroup & -workgroup  # lanes are halved, and divide the workgroup
     if apart:
-        if units >= _GPU_ENOUGH_COLUMNS:
+        if outputs >= _GPU_ENOUGH_COLUMNS:
             return 1
-        most = max(1, most // _power_of_two_from(min(units, _GPU_COLUMNS)))
-    return min(most, _power_of_two_from(-(-steps // _GPU_STEPS_OF_LANE)))
+        most = max(1, most // _power_of_two_from(min(outputs, _GPU_COLUMNS)))
+    return min(most, _power_of_two_from(_ceiling(steps, _GPU_STEPS_OF_LANE)))
 
 
 def _chunks(profile: Profile, blocks: int, elements: int, step: int) -> int:
-    wanted = -(-(_CPU_GROUPS if profile.on_cpu else _GPU_GROUPS) // blocks)
+    wanted = _ceiling(_CPU_GROUPS if profile.on_cpu else _GPU_GROUPS, blocks)
     smallest = _CPU_CHUNK if profile.on_cpu else step * _GPU_STEPS_OF_CHUNK
     return max(1, min(wanted, elements // smallest))
+
+
+def _ceiling(count: int, size: int) -> int:
+    return -(-count // size)
 
 
 def _power_of_two_from(count: int) -> int:
@@ -143,7 +134,7 @@ def tail_words(number: int, kept: Side, reduced: Side, chosen: Geometry) -> list
     """Return the arguments of a reduction after the addresses; `number` is two words."""
     return [
         number & 0xFFFFFFFF, number >> 32,
-        kept.count, reduced.count, chosen.chunk_size,
+        kept.elements, reduced.elements, chosen.chunk_size,
         chosen.blocks, *divisor(chosen.blocks),
         *kept.words(), *reduced.words(),
     ]  # fmt: skip

@@ -251,31 +251,30 @@ uint companion(uint position, int offset) {
     return position;
 }
 
-void add_step(inout State states[4], uvec2 address, int offset, uint limit, uint position) {
-    Value values[4];
-    load_values(address, offset, limit, values);
+void add_step(inout State states[4], uvec2 address, int offset, uint position) {
     for (uint each = 0; each < WIDTH; each++) {
-        uint known = companion(WIDE == WIDE_REDUCED ? position + each : position, offset + int(each));
-        states[each] = combined(states[each], state_of(values[each], known));
+        Value value = load(address, offset + int(each), OPERAND_CODE);
+        uint known = companion(position + each, offset + int(each));
+        states[each] = combined(states[each], state_of(value, known));
     }
 }
 
-void read_part(Part part, out State totals[4]) {
+State read_part(Part part) {
+    State totals[4];
     for (uint each = 0; each < WIDTH; each++) totals[each] = nothing();
     uvec2 address = address_argument(2);
-    int base = kept_offset(part.first);
+    int base = kept_offset(part.output_index);
     uint place = reduced_place();
     int stride = int(argument(place + 4));
-    uint limit = WIDE == WIDE_KEPT ? part.limit : WIDTH;
-    uint whole = part.stop - (part.stop - part.start) % STEP_WIDTH;
-    const uint step = LANES * STEP_WIDTH;
-    uint position = part.start + part.lane * STEP_WIDTH;
+    uint whole = part.stop - (part.stop - part.start) % WIDTH;
+    const uint step = LANES * WIDTH;
+    uint position = part.start + part.lane * WIDTH;
     while (position < whole) {
         State states[4];
         for (uint each = 0; each < WIDTH; each++) states[each] = nothing();
         uint end = min(whole, position + BLOCK * step);
         for (; position < end; position += step)
-            add_step(states, address, base + reduced_offset(place, stride, position), limit, position);
+            add_step(states, address, base + reduced_offset(place, stride, position), position);
         for (uint each = 0; each < WIDTH; each++)
             totals[each] = combined(totals[each], states[each]);
     }
@@ -285,17 +284,13 @@ void read_part(Part part, out State totals[4]) {
         Value value = load(address, offset, OPERAND_CODE);
         totals[0] = combined(totals[0], state_of(value, companion(position, offset)));
     }
-    if (WIDE == WIDE_REDUCED)
-        totals[0] = combined(combined(totals[0], totals[1]), combined(totals[2], totals[3]));
+    if (!WIDE) return totals[0];
+    return combined(combined(totals[0], totals[1]), combined(totals[2], totals[3]));
 }
 
 void main() {
     Part part = find_part();
-    State totals[4];
-    read_part(part, totals);
-    for (uint each = 0; each < OUTPUT_WIDTH; each++) {
-        State state = over_lanes(totals[each], part.lane);
-        if (part.lane == 0u && each < part.limit)
-            write(state, part.chunk * argument(OUTPUTS_PLACE) + part.first + each);
-    }
+    State state = over_lanes(read_part(part), part.lane);
+    if (part.lane == 0u && !is_empty(part))
+        write(state, part.chunk * argument(OUTPUTS_PLACE) + part.output_index);
 }

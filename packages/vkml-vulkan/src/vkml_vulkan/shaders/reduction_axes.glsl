@@ -20,33 +20,28 @@ const uint GROUPS_PLACE = 11;
 const uint KEPT_PLACE = 14;
 const uint AXIS_WORDS = 4;
 
-// Whether an invocation reads four elements at a time, and what follows one after the other there.
-const uint NOT_WIDE = 0;
-const uint WIDE_REDUCED = 1;
-const uint WIDE_KEPT = 2;
-
 layout(constant_id = 3) const uint OPERATION = 0;
 layout(constant_id = 4) const uint RESULT_CODE = STORED_WORD;
 layout(constant_id = 5) const uint OPERAND_CODE = STORED_WORD;
 layout(constant_id = 6) const uint LANES = 1;
 layout(constant_id = 7) const bool LANES_APART = false;
-layout(constant_id = 8) const uint WIDE = NOT_WIDE;
+layout(constant_id = 8) const bool WIDE = false;  // four elements, one after the other, at a time
 layout(constant_id = 9) const bool ONE_REDUCED_AXIS = true;
 
-const uint WIDTH = WIDE == NOT_WIDE ? 1 : 4;
-const uint OUTPUT_WIDTH = WIDE == WIDE_KEPT ? 4 : 1;
-const uint STEP_WIDTH = WIDE == WIDE_REDUCED ? 4 : 1;
+const uint WIDTH = WIDE ? 4 : 1;
 const uint COLUMNS = WORKGROUP / LANES;
 
-// What an invocation does: outputs from `first` on, elements from `start` to before `stop`.
+// What an invocation does: elements from `start` to before `stop` of an output; none, where the grid
+// is larger than it has to be.
 struct Part {
-    uint first;
-    uint limit;  // of OUTPUT_WIDTH outputs, how many there are
+    uint output_index;
     uint lane;
     uint chunk;
     uint start;
     uint stop;
 };
+
+bool is_empty(Part part) { return part.start == part.stop; }
 
 Part find_part() {
     Part part;
@@ -55,15 +50,11 @@ Part find_part() {
     part.chunk = quotient(group, argument(GROUPS_PLACE + 1), argument(GROUPS_PLACE + 2));
     part.lane = LANES_APART ? self / COLUMNS : self % LANES;
     uint column = LANES_APART ? self % COLUMNS : self / LANES;
-    uint block = group - part.chunk * argument(GROUPS_PLACE);
-    part.first = (block * COLUMNS + column) * OUTPUT_WIDTH;
-    uint outputs = argument(OUTPUTS_PLACE);
-    part.limit = part.first < outputs ? min(outputs - part.first, OUTPUT_WIDTH) : 0u;
+    part.output_index = (group - part.chunk * argument(GROUPS_PLACE)) * COLUMNS + column;
     part.start = part.chunk * argument(CHUNK_PLACE);
     part.stop = min(part.start + argument(CHUNK_PLACE), argument(ELEMENTS_PLACE));
-    // The grid may be larger than it has to be.
-    if (part.start >= part.stop) part.limit = 0u;
-    if (part.limit == 0u) part.stop = part.start;
+    if (part.output_index >= argument(OUTPUTS_PLACE) || part.stop < part.start)
+        part.stop = part.start;
     return part;
 }
 
@@ -86,12 +77,6 @@ uint reduced_place() { return KEPT_PLACE + 1 + argument(KEPT_PLACE) * AXIS_WORDS
 // Where only one axis is reduced `stride` is known to the caller; it is read outside of the loop.
 int reduced_offset(uint place, int stride, uint index) {
     return ONE_REDUCED_AXIS ? int(index) * stride : offset_along(place, index);
-}
-
-// WIDTH values from an offset on, of which `limit` may be read.
-void load_values(uvec2 address, int offset, uint limit, out Value values[4]) {
-    for (uint each = 0; each < WIDTH; each++)
-        values[each] = load(address, offset + int(min(each, limit - 1u)), OPERAND_CODE);
 }
 
 #endif
