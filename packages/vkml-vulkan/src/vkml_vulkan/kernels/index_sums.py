@@ -10,7 +10,9 @@ needs atomic arithmetic, so that all dtypes are alike.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import math
+from dataclasses import dataclass
+from typing import Final
 
 from vkml.shapes import contiguous_strides
 from vkml_vulkan.formats import Format, format_of
@@ -18,11 +20,12 @@ from vkml_vulkan.operand import Dtype, Form
 
 NO_PLACE: Final = 2**32 - 1
 """The place to skip where none is to be skipped."""
-_SHORT_WALKS: Final = 2**18
-"""Steps that take about as long as the many launches of a sort."""
+_SORT_ON_CPU, _SORT_ON_GPU = 2**15, 2**22
+"""Steps of a walk that take about as long as the launches of a sort."""
 
 
-class IndexSum(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class IndexSum:
     """Which elements are to be added where.
 
     Attributes
@@ -68,12 +71,13 @@ class IndexSum(NamedTuple):
         return (*strides[: self.axis], 0, *strides[self.axis + 1 :])
 
 
-def should_walk(problem: IndexSum, result_size: int) -> bool:
-    """Return whether walking is shorter than sorting, in steps that cost about the same."""
+def should_walk(problem: IndexSum, *, on_cpu: bool) -> bool:
+    """Return whether walking is shorter than sorting. Costs are in steps of a walk."""
     count = problem.length if problem.has_one_index else problem.elements.size
     passes = max(count, 2).bit_length()
-    sorting = _SHORT_WALKS + count * passes * passes + problem.elements.size
-    return result_size * problem.length <= sorting
+    launches = _SORT_ON_CPU if on_cpu else _SORT_ON_GPU
+    sorting = launches + 2 * count * passes * passes + 20 * problem.elements.size
+    return math.prod(problem.shape) * (problem.length + 16) <= sorting
 
 
 def require_format(dtype: Dtype) -> Format:

@@ -34,11 +34,12 @@ class _Plan(NamedTuple):
 def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
     """Return the kernel of one of the three operations."""
     sums = _Sums(device, name, entry)
-    return {
+    kernels: dict[str, Kernel] = {
         "scatter_add_zeros": sums.scatter_add_zeros,
         "index_add_zeros": sums.index_add_zeros,
         "embedding_backward": sums.embedding_backward,
-    }[name]
+    }
+    return kernels[name]
 
 
 class _Sums:
@@ -121,13 +122,13 @@ class _Sums:
         require_countable(name, max(result.size, problem.elements.size))
         if result.size == 0 or problem.elements.size == 0:
             return _Plan(result, None, starts_at_zero=result.size > 0)
-        if should_walk(problem, result.size):
+        if should_walk(problem, on_cpu=device.profile.on_cpu):
             return _Plan(result, WalkedSum(device, name, problem), starts_at_zero=False)
         return _Plan(result, SortedSum(device, name, problem), starts_at_zero=True)
 
 
 def _reshaped(device: VulkanDevice, x: Operand, shape: tuple[int, ...]) -> Operand:
-    """Return `x` in another shape: a view, or a copy where its elements do not follow each other."""
+    """Return `x` in another shape: a view where its elements lie in order, else a copy."""
     if x.shape == shape:
         return x
     x = dense(device, x)

@@ -71,7 +71,7 @@ class SortedSum:
 
     def _prepare_runs(self, problem: IndexSum) -> Launch:
         """Return the launch for flat places in the result, or for places along the axis."""
-        _, index, shape, axis, skipped = problem
+        index, shape, axis = problem.index, problem.shape, problem.axis
         if self._is_flat:
             strides = problem.strides
             sizes, steps = collapse(index.shape, [index.strides, problem.beside(strides)])
@@ -79,12 +79,12 @@ class SortedSum:
         else:
             sizes, steps = collapse((problem.length,), [(index.strides[axis],), (0,)])
             along = 1
-        tail = [self._count, shape[axis], along, skipped, *axis_words(sizes, steps)]
+        tail = [self._count, shape[axis], along, problem.skipped, *axis_words(sizes, steps)]
         codes = (index_code(index.dtype),)
         return self._launch("index_runs", codes, "QQ", tail, -(-self._count // _RUN))
 
     def _prepare_sum(self, problem: IndexSum) -> Launch:
-        elements, _, _, axis, _ = problem
+        elements, axis = problem.elements, problem.axis
         format = require_format(elements.dtype)
         strides = [
             problem.steps, problem.beside(elements.strides), problem.beside(problem.strides),

@@ -11,7 +11,7 @@ from vkml_vulkan.kernels.gathering import index_code
 from vkml_vulkan.kernels.index_sums import IndexSum, require_format
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import axis_words, collapse, divisor, require_countable
-from vkml_vulkan.operand import Operand
+from vkml_vulkan.operand import Dtype, Operand
 
 if TYPE_CHECKING:
     from vkml_vulkan.handle import VulkanDevice
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SHORTEST_BLOCK, _LONGEST_BLOCK = 256, 65536
 _FEW_INVOCATIONS: Final = 2**15
 """Where a GPU has fewer results to compute, walks are cut into blocks."""
-_ACCUMULATED_IN: Final = {
+_ACCUMULATED_IN: Final[dict[str, Dtype]] = {
     "f32": np.dtype(np.float32), "i32": np.dtype(np.int32), "u32": np.dtype(np.uint32),
     "i64": np.dtype(np.int64), "u64": np.dtype(np.uint64), "f64": np.dtype(np.float64),
 }  # fmt: skip
@@ -30,7 +30,8 @@ class WalkedSum:
 
     def __init__(self, device: VulkanDevice, name: str, problem: IndexSum) -> None:
         self._device = device
-        elements, index, shape, axis, skipped = problem
+        elements, index = problem.elements, problem.index
+        shape, axis = problem.shape, problem.axis
         format = require_format(elements.dtype)
         module = f"scatter_walk_{format.compute}"
         count, length = math.prod(shape), problem.length
@@ -42,7 +43,7 @@ class WalkedSum:
         strides = [problem.steps, problem.beside(index.strides), problem.beside(elements.strides)]
         tail = [
             count, *divisor(count), length, index.strides[axis], elements.strides[axis],
-            -(-length // blocks), blocks, shape[axis], skipped,
+            -(-length // blocks), blocks, shape[axis], problem.skipped,
             *axis_words(*collapse(shape, strides)),
         ]  # fmt: skip
         workgroup = device.profile.independent_workgroup
