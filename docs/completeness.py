@@ -8,7 +8,7 @@ from typing import Any, Protocol
 MODULES = [
     "vkml", "vkml.autograd", "vkml.nn", "vkml.nn.functional",
     "vkml.nn.init", "vkml.nn.utils", "vkml.optim", "vkml.optim.lr_scheduler", "vkml.data",
-    "vkml_io",
+    "vkml_io", "vkml_vulkan.errors",
 ]  # fmt: skip
 """By the names that users import them under."""
 

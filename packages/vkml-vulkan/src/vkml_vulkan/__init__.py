@@ -1,7 +1,8 @@
-"""The Vulkan backend of vkML.
+"""The Vulkan backend of vkML: tensors and training on the GPU of any vendor.
 
-Version 0.1 holds no backend yet: the package can be installed and imported, and nothing else.
-Importing it opens nothing, neither a driver nor a device.
+Installing it is enough: ``vkml.device("vulkan")`` finds the backend by its entry point. Importing
+opens nothing, neither the loader nor a driver nor a device. The errors that a program may want to
+catch are in `vkml_vulkan.errors`.
 """
 
 __all__ = ["__version__"]
