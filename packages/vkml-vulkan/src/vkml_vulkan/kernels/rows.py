@@ -114,6 +114,7 @@ def row_launch(
     wide: bool,
     extras: str = "",
     constants: Sequence[int] = (),
+    per_invocation: bool | None = None,
 ) -> Launch:
     """Return a launch of a shader with `rows.glsl`; results come first among `arrays`.
 
@@ -121,7 +122,8 @@ def row_launch(
     """
     count = prod(rows.shape)
     require_countable(name, count * rows.length)
-    per_invocation = _takes_invocations(device, count, rows, arrays)
+    if per_invocation is None:
+        per_invocation = _takes_invocations(device, count, rows, arrays)
     words = [count, rows.length, rows.inner, *divisor(rows.inner)]
     for each in arrays:
         words += [each.step, each.run_step]
@@ -162,7 +164,7 @@ def _workgroup(device: VulkanDevice, length: int, per_invocation: bool) -> int:
 
 
 class Launches:
-    """A launch for aligned operands, and one for any.
+    """A launch for aligned operands and one for any, made when first needed.
 
     Attributes
     ----------
@@ -170,23 +172,26 @@ class Launches:
         Makes a number fit the arguments.
     """
 
-    __slots__ = ("_any", "_mask", "_wide", "convert")
+    __slots__ = ("_any", "_make", "_mask", "_wide", "convert")
 
     def __init__(
-        self, wide: Launch | None, narrow: Launch, mask: int, convert: Callable[[Any], Any]
+        self, make: Callable[[bool], Launch], mask: int | None, convert: Callable[[Any], Any]
     ) -> None:
-        self._wide, self._any, self._mask = wide, narrow, mask
+        self._make, self._mask = make, mask
+        self._wide: Launch | None = None
+        self._any: Launch | None = None
         self.convert = convert
 
     def choose(self, operands: Iterable[Operand | None]) -> Launch:
-        """Return the launch for operands that are read at these addresses."""
-        if self._wide is None:
-            return self._any
+        """Return the launch for operands that are read and written at these addresses."""
         mask = self._mask
-        for each in operands:
-            if each is not None and each.address & mask:
-                return self._any
-        return self._wide
+        if mask is not None and not any(each.address & mask for each in operands if each):
+            if self._wide is None:
+                self._wide = self._make(True)
+            return self._wide
+        if self._any is None:
+            self._any = self._make(False)
+        return self._any
 
 
 def launches(
@@ -202,11 +207,11 @@ def launches(
 ) -> Launches:
     """Return the launches of a shader with `rows.glsl`. Parameters as for `row_launch`."""
 
-    def made(wide: bool) -> Launch:
+    def make(wide: bool) -> Launch:
         return row_launch(
             device, name, module, rows, arrays, format,
             wide=wide, extras=extras, constants=constants,
         )  # fmt: skip
 
-    wide = made(True) if is_wide(rows, arrays, format) else None
-    return Launches(wide, made(False), alignment(format), wide_converter(format))
+    mask = alignment(format) if is_wide(rows, arrays, format) else None
+    return Launches(make, mask, wide_converter(format))

@@ -13,11 +13,6 @@ const uint TO_INPUT = 16;
 
 bool has(uint flag) { return (OPERATION & flag) != 0u; }
 
-uvec2 address_number(uint which) { return address_argument(2 * ARRAYS + 2 * which); }
-
-// Of the invocations that work on a row, one writes what there is once.
-bool speaks_for_row() { return PER_INVOCATION || gl_LocalInvocationIndex == 0u; }
-
 // width() values of a dense parameter, whose address is among the numbers.
 void load_parameter(uint which, uint row, uint index, out Value values[MOST]) {
     uvec2 address = address_number(which);

@@ -43,6 +43,12 @@ uint first_element() { return PER_INVOCATION ? 0u : gl_LocalInvocationIndex * wi
 
 uint stride() { return PER_INVOCATION ? width() : WORKGROUP * width(); }
 
+// The numbers may be addresses.
+uvec2 address_number(uint which) { return address_argument(2 * ARRAYS + 2 * which); }
+
+// Of the invocations that work on a row, one writes what there is once.
+bool speaks_for_row() { return PER_INVOCATION || gl_LocalInvocationIndex == 0u; }
+
 Value number(uint which) { return number_argument(2 * ARRAYS + 2 * which); }
 
 // Where a row begins in each array.
