@@ -104,4 +104,9 @@ KERNELS: Final[dict[str, Entry]] = {
     **_entries("logsumexp", "reduction", "reduce", ("f32",)),
     **_entries("amax amin any all argmax argmin", "reduction", "reduce"),
     **_entries("cumsum", "cumsum", "cumsum", ("f32", "i64", "f64")),
+    # Pooling
+    **_entries("max_pool2d", "pooling", "max_pool2d"),
+    **_entries("max_pool2d_backward", "pooling", "max_pool2d_backward", FLOATS),
+    **_entries("avg_pool2d", "pooling", "avg_pool2d", FLOATS),
+    **_entries("avg_pool2d_backward", "pooling", "avg_pool2d_backward", FLOATS),
 }  # fmt: skip
