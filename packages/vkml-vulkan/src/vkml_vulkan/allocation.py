@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final, NamedTuple
 
 from vkml_vulkan._api import Handle
@@ -13,6 +14,8 @@ DEVICE_LOCAL: Final = 0x1
 HOST_VISIBLE: Final = 0x2
 HOST_COHERENT: Final = 0x4
 HOST_CACHED: Final = 0x8
+_SPECIAL: Final = 0x10 | 0x20 | 0x40 | 0x80
+"""Lazily allocated, protected, and AMD's uncached memory, which all need more than we ask for."""
 _SHADER_ADDRESS: Final = 0x20000  # VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT
 _DEVICE_ADDRESS: Final = 0x2  # VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT
 
@@ -31,8 +34,22 @@ class MemoryKind(NamedTuple):
     """The host reads it at full speed; without it reads crawl."""
 
 
-def choose_device_memory(capabilities: Capabilities, *, force_staging: bool) -> MemoryKind:
-    """Return where tensors lie: the device's own memory, mapped where all of it can be."""
+def buffer_memory_types(device: LogicalDevice) -> list[int]:
+    """Return the numbers of the memory types that buffers can lie in."""
+    buffer = _create_buffer(device, 4)  # the types are the same for any size
+    bits = _requirements(device, buffer).memoryTypeBits
+    device.functions.vkDestroyBuffer(device.handle, buffer, device.api.ffi.NULL)
+    types = device.capabilities.memory_types
+    return [n for n, (flags, _) in enumerate(types) if bits >> n & 1 and not flags & _SPECIAL]
+
+
+def choose_device_memory(
+    capabilities: Capabilities, types: list[int], *, force_staging: bool
+) -> MemoryKind:
+    """Return where tensors lie: the device's own memory, mapped where all of it can be.
+
+    `types` are those that come into question.
+    """
     shared = capabilities.kind in ("cpu", "integrated")
 
     def worth(index: int) -> tuple[bool, bool, bool, int]:
@@ -42,13 +59,13 @@ def choose_device_memory(capabilities: Capabilities, *, force_staging: bool) -> 
         mapped = bool(direct) and (shared or size > _WINDOW_BYTES)
         return bool(flags & DEVICE_LOCAL), mapped, bool(flags & HOST_CACHED), size
 
-    best = max(range(len(capabilities.memory_types)), key=worth)
+    best = max(types, key=worth)
     _, mapped, cached, size = worth(best)
     mapped = mapped and not force_staging
     return MemoryKind(best, size, mapped, mapped and cached)
 
 
-def choose_staging_memory(capabilities: Capabilities) -> MemoryKind:
+def choose_staging_memory(capabilities: Capabilities, types: list[int]) -> MemoryKind:
     """Return where the host writes and reads what is copied to and from tensors."""
 
     def worth(index: int) -> tuple[bool, bool, bool]:
@@ -56,7 +73,7 @@ def choose_staging_memory(capabilities: Capabilities) -> MemoryKind:
         direct = flags & HOST_VISIBLE and flags & HOST_COHERENT
         return bool(direct), bool(flags & HOST_CACHED), not flags & DEVICE_LOCAL
 
-    best = max(range(len(capabilities.memory_types)), key=worth)
+    best = max(types, key=worth)
     if not worth(best)[0]:
         message = f"{capabilities.name} has no memory that the host can write; update its driver."
         raise VulkanError(message)
@@ -76,28 +93,25 @@ class Allocation:
         The host address of its first byte; 0 where it is not mapped.
     """
 
-    __slots__ = ("_device", "address", "buffer", "host", "memory", "nbytes")
+    __slots__ = ("_made", "address", "buffer", "host", "memory", "nbytes")
 
     def __init__(self, device: LogicalDevice, nbytes: int, kind: MemoryKind) -> None:
-        self._device = device
+        functions, handle, null = device.functions, device.handle, device.api.ffi.NULL
         self.nbytes = nbytes
-        self.buffer = _create_buffer(device, nbytes)
-        try:
+        with contextlib.ExitStack() as made:
+            self.buffer = _create_buffer(device, nbytes)
+            made.callback(functions.vkDestroyBuffer, handle, self.buffer, null)
             self.memory = _allocate(device, self.buffer, nbytes, kind.type_index)
-        except Exception:
-            device.functions.vkDestroyBuffer(device.handle, self.buffer, device.api.ffi.NULL)
-            raise
-        bound = device.functions.vkBindBufferMemory(device.handle, self.buffer, self.memory, 0)
-        device.check(bound, "vkBindBufferMemory")
-        self.address = _address(device, self.buffer)
-        self.host = _map(device, self.memory) if kind.is_mapped else 0
+            made.callback(functions.vkFreeMemory, handle, self.memory, null)  # unmaps it, too
+            bound = functions.vkBindBufferMemory(handle, self.buffer, self.memory, 0)
+            device.check(bound, "vkBindBufferMemory")
+            self.address = _address(device, self.buffer)
+            self.host = _map(device, self.memory) if kind.is_mapped else 0
+            self._made = made.pop_all()
 
     def free(self) -> None:
         """Give the memory back. The device must have finished with it."""
-        functions, handle = self._device.functions, self._device.handle
-        null = self._device.api.ffi.NULL
-        functions.vkDestroyBuffer(handle, self.buffer, null)
-        functions.vkFreeMemory(handle, self.memory, null)  # which unmaps it, too
+        self._made.close()
 
 
 def _create_buffer(device: LogicalDevice, nbytes: int) -> Handle:
@@ -119,8 +133,6 @@ def _create_buffer(device: LogicalDevice, nbytes: int) -> Handle:
 
 def _allocate(device: LogicalDevice, buffer: Handle, nbytes: int, kind: int) -> Handle:
     api, constants = device.api, device.api.constants
-    needs = api.ffi.new("VkMemoryRequirements*")
-    device.functions.vkGetBufferMemoryRequirements(device.handle, buffer, needs)
     flags = api.new(
         "VkMemoryAllocateFlagsInfo",
         sType=constants.VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
@@ -130,13 +142,19 @@ def _allocate(device: LogicalDevice, buffer: Handle, nbytes: int, kind: int) -> 
         "VkMemoryAllocateInfo",
         sType=constants.VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
         pNext=flags,
-        allocationSize=needs.size,
+        allocationSize=_requirements(device, buffer).size,
         memoryTypeIndex=kind,
     )
     memory = api.ffi.new("VkDeviceMemory*")
     made = device.functions.vkAllocateMemory(device.handle, info, api.ffi.NULL, memory)
     device.check(made, f"vkAllocateMemory of {nbytes} bytes")
     return memory[0]
+
+
+def _requirements(device: LogicalDevice, buffer: Handle) -> Handle:
+    needs = device.api.ffi.new("VkMemoryRequirements*")
+    device.functions.vkGetBufferMemoryRequirements(device.handle, buffer, needs)
+    return needs
 
 
 def _address(device: LogicalDevice, buffer: Handle) -> int:

@@ -83,10 +83,15 @@ def query_capabilities(instance: Instance, device: Handle) -> Capabilities:
         sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
         pNext=driver,
     )
+    maintenance4 = api.new(
+        "VkPhysicalDeviceMaintenance4Properties",
+        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES,
+        pNext=subgroup,
+    )
     maintenance3 = api.new(
         "VkPhysicalDeviceMaintenance3Properties",
         sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
-        pNext=subgroup,
+        pNext=maintenance4,
     )
     properties = api.new(
         "VkPhysicalDeviceProperties2",
@@ -130,7 +135,9 @@ def query_capabilities(instance: Instance, device: Handle) -> Capabilities:
             int(limits.maxComputeWorkGroupCount[2]),
         ),
         max_shared_bytes=int(limits.maxComputeSharedMemorySize),
-        max_allocation_bytes=int(maintenance3.maxMemoryAllocationSize),
+        max_allocation_bytes=min(
+            int(maintenance3.maxMemoryAllocationSize), int(maintenance4.maxBufferSize)
+        ),
         memory_types=tuple(
             (int(each.propertyFlags), int(each.heapIndex))
             for each in memory.memoryTypes[0 : memory.memoryTypeCount]

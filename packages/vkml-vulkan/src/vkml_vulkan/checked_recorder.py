@@ -11,6 +11,7 @@ bookkeeping that it tests,
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,14 +20,14 @@ from numpy.typing import NDArray
 
 from vkml_vulkan.errors import AccessError
 from vkml_vulkan.launch import Launch
-from vkml_vulkan.memory import Chunk, MemoryPool
+from vkml_vulkan.memory import Block, Chunk, MemoryPool
 from vkml_vulkan.recorder import Recorder
 
 _Range = tuple[int, int, bool]
 
 
 class CheckedRecorder(Recorder):
-    """A recorder for tests; slow."""
+    """A recorder for tests; slow. It sees wrong writes only where the memory is mapped."""
 
     _pool: MemoryPool | None = None
 
@@ -39,10 +40,41 @@ class CheckedRecorder(Recorder):
         self, launch: Launch, written: Sequence[Chunk], read: Sequence[Chunk], *arguments: Any
     ) -> None:
         """Record a dispatch, run it and look at what it did."""
-        self._require_declared(launch.name, (*written, *read), arguments)
-        before = self._snapshot()
-        super().launch(launch, written, read, *arguments)
-        self._require_untouched(launch.name, before, written)
+        with self._turn():
+            self._require_declared(launch.name, (*written, *read), arguments)
+            self.wait_until_idle()
+            before = [(block, self._bytes_of(block).copy()) for block in self._mapped_blocks()]
+            super().launch(launch, written, read, *arguments)
+            self.wait_until_idle()
+            for block, old in before:
+                self._require_untouched(launch.name, block, old, written)
+
+    def update(self, chunk: Chunk, offset: int, data: bytes) -> None:
+        """Record that bytes are written to a chunk."""
+        with self._turn():
+            super().update(chunk, offset, data)
+
+    def fill(self, chunk: Chunk, offset: int, nbytes: int, word: int) -> None:
+        """Record that whole words of a chunk become `word`."""
+        with self._turn():
+            super().fill(chunk, offset, nbytes, word)
+
+    def copy(
+        self, source: Chunk, source_offset: int, target: Chunk, target_offset: int, nbytes: int
+    ) -> None:
+        """Record a copy of bytes between chunks."""
+        with self._turn():
+            super().copy(source, source_offset, target, target_offset, nbytes)
+
+    def is_done(self, value: int) -> bool:
+        """Return False: what the host writes must also be recorded, or it would look astray."""
+        super().is_done(value)  # which raises where the device is unusable
+        return False
+
+    def _turn(self) -> threading.RLock:
+        """Return the pool's lock: neither blocks nor bytes change while a dispatch is watched."""
+        assert self._pool is not None  # noqa: S101 - `watch` comes before any work
+        return self._pool.lock
 
     def _require_declared(
         self, name: str, declared: Sequence[Chunk], arguments: Sequence[Any]
@@ -75,27 +107,23 @@ class CheckedRecorder(Recorder):
         self._unordered.clear()
         return super()._next_epoch()
 
-    def _snapshot(self) -> list[tuple[int, NDArray[np.uint8]]]:
-        """Return the address and a copy of the memory in use of each block that is mapped."""
-        self.wait_until_idle()
+    def _mapped_blocks(self) -> list[Block]:
         assert self._pool is not None  # noqa: S101 - `watch` comes before any work
+        return [block for block in self._pool.blocks() if block.allocation.host]
+
+    def _bytes_of(self, block: Block) -> NDArray[np.uint8]:
+        """Return the part of a block that is in use, as it is now."""
         ffi = self._device.api.ffi
-        found = []
-        for block in self._pool.blocks():
-            if block.allocation.host:
-                pointer = ffi.cast("char*", block.allocation.host)
-                view = np.frombuffer(ffi.buffer(pointer, block.used), np.uint8)
-                found.append((block.allocation.address, view.copy()))
-        return found
+        pointer = ffi.cast("char*", block.allocation.host)
+        return np.frombuffer(ffi.buffer(pointer, block.used), np.uint8)
 
     def _require_untouched(
-        self, name: str, before: list[tuple[int, NDArray[np.uint8]]], written: Sequence[Chunk]
+        self, name: str, block: Block, before: NDArray[np.uint8], written: Sequence[Chunk]
     ) -> None:
-        for (address, old), (_, new) in zip(before, self._snapshot(), strict=False):
-            changed = np.flatnonzero(old != new[: len(old)]) + address
-            for chunk in written:
-                inside = (changed >= chunk.address) & (changed < chunk.address + chunk.nbytes)
-                changed = changed[~inside]
-            if changed.size:
-                message = f"{name} wrote {changed.size} bytes outside its result"
-                raise AccessError(f"{message}, the first at {int(changed[0]):#x}.")
+        changed = np.flatnonzero(before != self._bytes_of(block)) + block.allocation.address
+        for chunk in written:
+            inside = (changed >= chunk.address) & (changed < chunk.address + chunk.nbytes)
+            changed = changed[~inside]
+        if changed.size:
+            message = f"{name} wrote {changed.size} bytes outside its result"
+            raise AccessError(f"{message}, the first at {int(changed[0]):#x}.")

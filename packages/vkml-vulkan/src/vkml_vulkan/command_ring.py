@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable
 from typing import Any, Final
 
 from vkml_vulkan._api import Handle
@@ -29,43 +31,62 @@ class Slot:
 
 
 class CommandRing:
-    """Begins, submits and waits for command buffers. Its caller holds the device's lock."""
+    """Begins, submits and waits for command buffers.
+
+    Its caller holds the device's lock; to `wait`, it may also be inside `in_use`.
+    """
 
     def __init__(self, device: LogicalDevice, argument_memory: MemoryKind) -> None:
         self._device = device
         self.value = 0
         """What the last submission will signal."""
         self._reached = 0
-        self._pool: Final = self._create_pool()
-        self._semaphore: Final = self._create_semaphore()
-        self._slots: Final = [
-            Slot(commands, Allocation(device, _ARGUMENT_BYTES, argument_memory))
-            for commands in self._allocate_commands()
-        ]
+        self._waits: list[tuple[Any, Any]] = []
+        self._slots: Final[list[Slot]] = []
+        null, handle = device.api.ffi.NULL, device.handle
+        with contextlib.ExitStack() as made:
+            self._pool: Final = self._create_pool()
+            made.callback(device.functions.vkDestroyCommandPool, handle, self._pool, null)
+            self._semaphore: Final = self._create_semaphore()
+            made.callback(device.functions.vkDestroySemaphore, handle, self._semaphore, null)
+            for commands in self._allocate_commands():
+                arguments = Allocation(device, _ARGUMENT_BYTES, argument_memory)
+                made.callback(arguments.free)
+                self._slots.append(Slot(commands, arguments))
+            self._made: Final = made.pop_all()
         self._next = 0
         self._prepare_structs()
 
-    def begin(self) -> Slot:
+    def begin(self, doing: Iterable[str]) -> Slot:
         """Return the next slot, once the device is done with it, ready to record into."""
         slot = self._slots[self._next]
+        self.wait(slot.value, doing)
         self._next = (self._next + 1) % _SLOTS
-        self.wait(slot.value)
         slot.arguments_used = 0
         begun = self._device.functions.vkBeginCommandBuffer(slot.commands, self._begin_info)
         self._device.check(begun, "vkBeginCommandBuffer")
         return slot
 
-    def submit(self, slot: Slot, doing: str) -> None:
-        """Hand a slot to the device. `doing` names what was recorded, for a lost device."""
+    def submit(self, slot: Slot, doing: Iterable[str]) -> None:
+        """Hand a slot to the device. `doing` names what was recorded, for a lost device.
+
+        Where it raises, it depends on `value` whether the device has the slot.
+        """
         device, functions = self._device, self._device.functions
         functions.vkCmdPipelineBarrier2(slot.commands, self._for_the_host)
         device.check(functions.vkEndCommandBuffer(slot.commands), "vkEndCommandBuffer")
         self._submitted[0] = slot.commands
         self._signalled[0] = self.value + 1
-        result = functions.vkQueueSubmit(device.queue, 1, self._submission, device.api.ffi.NULL)
-        device.check(result, "vkQueueSubmit", doing)
-        self.value += 1
-        slot.value = self.value
+        given = device.queue, 1, self._submission, device.api.ffi.NULL
+        results: list[int] = []
+        try:
+            # `extend` calls and keeps the result in one step: Ctrl-C comes before it or after.
+            results.extend(map(functions.vkQueueSubmit, *((each,) for each in given)))
+        finally:
+            if results == [0]:
+                self.value += 1
+                slot.value = self.value
+        device.check(results[0], "vkQueueSubmit", doing)
 
     def reached(self) -> int:
         """Return how far the device's timeline is."""
@@ -76,26 +97,28 @@ class CommandRing:
         self._reached = int(current[0])
         return self._reached
 
-    def wait(self, value: int, doing: str = "") -> None:
+    def wait(self, value: int, doing: Iterable[str]) -> None:
         """Wait until the device's timeline has reached `value`."""
         if value <= self._reached:
             return
         functions, handle = self._device.functions, self._device.handle
-        self._awaited[0] = value
+        try:
+            info, awaited = self._waits.pop()
+        except IndexError:  # as many threads wait as never before
+            info, awaited = self._wait_structs()
+        awaited[0] = value
         while True:
-            result = functions.vkWaitSemaphores(handle, self._wait_info, _WAIT_SLICE_NS)
+            result = functions.vkWaitSemaphores(handle, info, _WAIT_SLICE_NS)
             if result != self._device.api.constants.VK_TIMEOUT:
                 break
+            self._device.require_usable()
+        self._waits.append((info, awaited))
         self._device.check(result, "vkWaitSemaphores", doing)
-        self._reached = value
+        self._reached = max(value, self._reached)
 
     def close(self) -> None:
         """Destroy all; the device must be idle."""
-        device, null = self._device, self._device.api.ffi.NULL
-        for slot in self._slots:
-            slot.arguments.free()
-        device.functions.vkDestroyCommandPool(device.handle, self._pool, null)
-        device.functions.vkDestroySemaphore(device.handle, self._semaphore, null)
+        self._made.close()
 
     def _create_pool(self) -> Handle:
         device, constants = self._device, self._device.api.constants
@@ -170,18 +193,23 @@ class CommandRing:
             pSignalSemaphores=self._semaphores,
             signalSemaphoreCount=1,
         )
-        self._awaited = api.ffi.new("uint64_t[]", 1)
-        self._wait_info = api.new(
-            "VkSemaphoreWaitInfo",
-            sType=constants.VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-            semaphoreCount=1,
-            pSemaphores=self._semaphores,
-            pValues=self._awaited,
-        )
         # What a submission wrote must be visible to the host that waited for it.
         self._for_the_host, self._barrier = memory_barrier(
             self._device, to_stage=STAGE_HOST, to_access=ACCESS_HOST_READ
         )
+
+    def _wait_structs(self) -> tuple[Any, Any]:
+        """Return what `vkWaitSemaphores` is passed, and the value in it to wait for."""
+        api = self._device.api
+        awaited = api.ffi.new("uint64_t[]", 1)
+        info = api.new(
+            "VkSemaphoreWaitInfo",
+            sType=api.constants.VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+            semaphoreCount=1,
+            pSemaphores=self._semaphores,
+            pValues=awaited,
+        )
+        return info, awaited
 
 
 # 64-bit flags of VK_KHR_synchronization2, which the package `vulkan` has no names for.

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from vkml_vulkan.errors import AccessError
-from vkml_vulkan.memory import GRANULE, Chunk, MemoryPool
+from vkml_vulkan.memory import GRANULE, Block, Chunk, MemoryPool
 from vkml_vulkan.recorder import Recorder
 from vkml_vulkan.transfer import Transfer
 
@@ -32,11 +32,11 @@ class SeparatePool(MemoryPool):
     def _chunk_bytes(self, nbytes: int) -> int:
         return _whole_words(nbytes)
 
-    def _cut(self, size: int) -> Chunk:
-        block = self._new_block(size, size)
+    def _room(self, size: int, _block_bytes: int) -> tuple[Block, int]:
+        block = Block(self._allocate_block(size))
         self._blocks.append(block)
         block.used = size
-        return Chunk(block, 0, size)
+        return block, 0
 
 
 class GuardedPool(MemoryPool):
@@ -64,13 +64,18 @@ class GuardedPool(MemoryPool):
     def _chunk_bytes(self, nbytes: int) -> int:
         return _whole_words(nbytes)
 
-    def _cut(self, size: int) -> Chunk:
-        outer = super()._cut(2 * _GUARD_BYTES + -(-size // GRANULE) * GRANULE)
-        chunk = Chunk(outer.block, outer.offset + _GUARD_BYTES, size)
+    def _cut(self, size: int, block_bytes: int) -> Chunk:
+        around = 2 * _GUARD_BYTES + -(-size // GRANULE) * GRANULE
+        block, offset = self._room(around, max(around, block_bytes))
+        chunk = self._chunk(block, offset + _GUARD_BYTES, size)
         self._recorder.fill(chunk, -_GUARD_BYTES, _GUARD_BYTES, _PATTERN)
         self._recorder.fill(chunk, size, _GUARD_BYTES, _PATTERN)
         self._guarded.append(chunk)
         return chunk
+
+    def _release(self, blocks: set[Block]) -> None:
+        self._guarded[:] = [chunk for chunk in self._guarded if chunk.block not in blocks]
+        super()._release(blocks)
 
 
 def debug_pool(modes: frozenset[str]) -> type[MemoryPool]:

@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import importlib
 import os
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -14,9 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vkml.backends.interface import DeviceInfo, Kernel, Layout
-from vkml.errors import UnsupportedOperationError
+from vkml.errors import BackendError, UnsupportedOperationError
 from vkml_vulkan._api import Handle
-from vkml_vulkan.allocation import choose_device_memory, choose_staging_memory
+from vkml_vulkan.allocation import (
+    buffer_memory_types,
+    choose_device_memory,
+    choose_staging_memory,
+)
 from vkml_vulkan.capabilities import Capabilities, version_text
 from vkml_vulkan.checked_recorder import CheckedRecorder
 from vkml_vulkan.device import LogicalDevice
@@ -50,27 +53,45 @@ class VulkanDevice:
     ) -> None:
         self.info: Final = describe(capabilities)
         self.profile: Final = profile_of(capabilities, min_spec=settings.min_spec)
+        with contextlib.ExitStack() as parts:  # where one cannot be made, the others are closed
+            self._make(parts, instance, physical, capabilities, settings)
+            self._parts = parts.pop_all()
+        self.copies: Final = Copies(self)
+        _open_devices.append(self)
+
+    def _make(
+        self,
+        parts: contextlib.ExitStack,
+        instance: Instance,
+        physical: Handle,
+        capabilities: Capabilities,
+        settings: Settings,
+    ) -> None:
+        """Make the parts; `parts` closes them, the last first."""
         float64 = self.profile.float64
-        self.device: Final = LogicalDevice(instance, physical, capabilities, float64=float64)
-        staging = choose_staging_memory(capabilities)
-        kind = choose_device_memory(capabilities, force_staging=settings.force_staging)
+        self.device = LogicalDevice(instance, physical, capabilities, float64=float64)
+        parts.callback(self.device.close)
+        types = buffer_memory_types(self.device)
+        staging = choose_staging_memory(capabilities, types)
+        kind = choose_device_memory(capabilities, types, force_staging=settings.force_staging)
         recorder = CheckedRecorder if "access" in settings.debug else Recorder
-        self.recorder: Final = recorder(self.device, staging)
-        self.pool: Final = debug_pool(settings.debug)(
+        self.recorder = recorder(self.device, staging)
+        parts.callback(self.recorder.close)
+        self.pool = debug_pool(settings.debug)(
             self.device,
             kind,
             limit_bytes=settings.memory_limit_bytes,
             wait_until_idle=self.recorder.wait_until_idle,
         )
-        self.pipelines: Final = Pipelines(self.device, self.profile)
+        parts.callback(self.pool.close)
+        self.pipelines = Pipelines(self.device, self.profile)
+        parts.callback(self.pipelines.close)
         self._transfer = Transfer(self.device, self.recorder, kind, staging)
+        parts.callback(self._transfer.close)
         if isinstance(self.recorder, CheckedRecorder):
             self.recorder.watch(self.pool)
         if isinstance(self.pool, GuardedPool):
             self.pool.guard(self.recorder, self._transfer)
-        self.copies: Final = Copies(self)
-        self._closed = False
-        _open_devices.add(self)
 
     # Memory ---------------------------------------------------------------------------
 
@@ -201,25 +222,26 @@ class VulkanDevice:
 
     def close(self) -> None:
         """Wait for the device and release everything. May be called twice."""
-        if self._closed:
+        try:
+            _open_devices.remove(self)
+        except ValueError:  # closed before
             return
-        self._closed = True
-        with contextlib.suppress(Exception):  # a lost device is closed all the same
-            self.recorder.wait_until_idle()
-        self.recorder.abandon()
-        name = self.info.name
-        self.device.unusable = DeviceClosedError(f"{name} was closed; open it again to use it.")
-        for part in (self._transfer, self.pipelines, self.recorder, self.pool, self.device):
-            part.close()
+        closed = DeviceClosedError(f"{self.info.name} was closed; open it again to use it.")
+        with self._parts:
+            self._parts.callback(self.device.shut, closed)  # before the parts are closed
+            with contextlib.suppress(BackendError):  # a lost device is closed all the same
+                self.recorder.wait_until_idle()
 
     def disown(self) -> None:
         """Leave the device to the process that this one is a fork of."""
-        self._closed = True
-        self.recorder.abandon()
-        self.device.renew_lock()
-        self.device.unusable = DeviceClosedError(
-            f"{self.info.name} was opened before this process was forked, and does not work in "
-            "the child. Start workers by spawn or forkserver, or open devices in the child alone."
+        for part in (self.pool, self.pipelines, self._transfer):
+            part.disown()
+        self.device.disown(
+            DeviceClosedError(
+                f"{self.info.name} was opened before this process was forked, and does not work in "
+                "the child. Start workers by spawn or forkserver, or open devices in the child "
+                "alone."
+            )
         )
 
 
@@ -238,19 +260,21 @@ def describe(capabilities: Capabilities) -> DeviceInfo:
     )
 
 
-_open_devices: Final[weakref.WeakSet[VulkanDevice]] = weakref.WeakSet()
+_open_devices: Final[list[VulkanDevice]] = []
 
 
 def close_devices() -> None:
     """Close every open device, and the instance: at the end of the process."""
-    for each in list(_open_devices):
-        each.close()
-    close_instance()
+    with contextlib.ExitStack() as everything:
+        everything.callback(close_instance)
+        for each in _open_devices:
+            everything.callback(each.close)
 
 
 def _disown_devices() -> None:
-    for each in list(_open_devices):
+    for each in _open_devices:
         each.disown()
+    _open_devices.clear()
     forget_instance()
 
 

@@ -21,16 +21,26 @@ GRANULE: Final = 256
 """Chunks begin and end at multiples of this many bytes: enough for any alignment limit."""
 _CLASSES_PER_OCTAVE: Final = 8
 _BLOCK_BYTES: Final = 64 * 2**20
+_MOST_SIZES: Final = 100_000
+"""Sizes whose class is remembered; a program with more makes new ones all the time."""
 
 
 class Block:
-    """An allocation that chunks are cut from, front to back."""
+    """An allocation that chunks are cut from, front to back.
 
-    __slots__ = ("allocation", "used")
+    Attributes
+    ----------
+    used : int
+        Bytes from its beginning that were cut.
+    chunk_bytes : int
+        The sizes of its chunks together, guards not among them.
+    """
+
+    __slots__ = ("allocation", "chunk_bytes", "used")
 
     def __init__(self, allocation: Allocation) -> None:
         self.allocation = allocation
-        self.used = 0
+        self.used = self.chunk_bytes = 0
 
 
 class Chunk:
@@ -77,7 +87,14 @@ class Storage:
 
 
 class MemoryPool:
-    """All memory of tensors on one device."""
+    """All memory of tensors on one device.
+
+    Attributes
+    ----------
+    kind : MemoryKind
+    lock : threading.RLock
+        Held where blocks come and go. Whoever takes the device's lock, too, takes this one first.
+    """
 
     def __init__(
         self,
@@ -96,10 +113,11 @@ class MemoryPool:
         if limit_bytes is not None:
             self._block_bytes = min(self._block_bytes, max(limit_bytes // 4, GRANULE))
         self._limit_bytes = limit_bytes
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._blocks: list[Block] = []
         self._free: dict[int, list[Chunk]] = {}
         self._class_of: dict[int, int] = {}
+        device.when_unusable.append(self._class_of.clear)
 
     def allocate(self, nbytes: int) -> Storage:
         """Return memory for `nbytes` bytes; its contents are undefined.
@@ -117,11 +135,11 @@ class MemoryPool:
 
     def statistics(self) -> dict[str, int]:
         """Return bytes taken from the driver (`reserved`) and held by tensors (`allocated`)."""
-        with self._lock:
+        with self.lock:
             reserved = sum(block.allocation.nbytes for block in self._blocks)
-            cut = sum(block.used for block in self._blocks)
+            cut = sum(block.chunk_bytes for block in self._blocks)
             free = sum(size * len(chunks) for size, chunks in self._free.items())
-        return {"reserved": reserved, "allocated": cut - free, "blocks": len(self._blocks)}
+            return {"reserved": reserved, "allocated": cut - free, "blocks": len(self._blocks)}
 
     def blocks(self) -> list[Block]:
         """Return what was taken from the driver."""
@@ -129,67 +147,103 @@ class MemoryPool:
 
     def trim(self) -> int:
         """Give blocks that hold no tensor back to the driver; return how many bytes."""
-        with self._lock:
-            idle: dict[Block, int] = dict.fromkeys(self._blocks, 0)
-            for chunks in self._free.values():
-                for chunk in chunks:
-                    idle[chunk.block] += chunk.nbytes
-            empty = {block for block, nbytes in idle.items() if nbytes == block.used}
-            if not empty:
-                return 0
-            self._wait_until_idle()
-            for chunks in self._free.values():
-                chunks[:] = [chunk for chunk in chunks if chunk.block not in empty]
-            self._blocks = [block for block in self._blocks if block not in empty]
-            for block in empty:
-                block.allocation.free()
+        with self.lock:
+            idle = self._take_free()
+            empty: set[Block] = set()
+            try:
+                candidates = self._without_tensors(idle)
+                if candidates:
+                    self._wait_until_idle()
+                    empty = candidates
+            finally:
+                for chunk in idle:
+                    if chunk.block not in empty:
+                        self._free[chunk.nbytes].append(chunk)
+            self._release(empty)
             return sum(block.allocation.nbytes for block in empty)
+
+    def disown(self) -> None:
+        """Leave all to the parent process; a thread that is gone may hold the lock."""
+        self.lock = threading.RLock()
 
     def close(self) -> None:
         """Free everything. The device must be idle."""
-        with self._lock:
-            for block in self._blocks:
-                block.allocation.free()
-            self._blocks = []
+        with self.lock:
+            self._release(set(self._blocks))
             self._free = {}
-            self._class_of = {}
 
     def _allocate_new(self, nbytes: int) -> Storage:
-        self._device.require_usable()
-        with self._lock:
+        with self.lock:
+            self._device.require_usable()
+            if len(self._class_of) >= _MOST_SIZES:
+                self._class_of.clear()
             size = self._class_of[nbytes] = self._chunk_bytes(nbytes)
             free = self._free.setdefault(size, [])
-            if free:
-                return Storage(free.pop(), nbytes, free)
-            return Storage(self._cut(size), nbytes, free)
+            chunk = _pop(free)
+            if chunk is None:
+                chunk = self._new_chunk(size, free)
+            return Storage(chunk, nbytes, free)
 
     def _chunk_bytes(self, nbytes: int) -> int:
         """Return the size of the chunk for `nbytes` bytes."""
         return size_class(nbytes)
 
-    def _cut(self, size: int) -> Chunk:
-        """Return a new chunk: from a block with room, else from a new one."""
+    def _new_chunk(self, size: int, free: list[Chunk]) -> Chunk:
+        """Return a new chunk; where there is no room, free what is dead and try once more."""
+        try:
+            return self._cut(size, self._block_bytes)
+        except OutOfDeviceMemoryError:
+            gc.collect()  # graphs of gradients are cycles, and hold tensors
+        chunk = _pop(free)
+        if chunk is not None:
+            return chunk
+        self.trim()
+        try:
+            return self._cut(size, size)
+        except OutOfDeviceMemoryError as error:
+            raise OutOfDeviceMemoryError(self._shortage(size, error)) from None
+
+    def _cut(self, size: int, block_bytes: int) -> Chunk:
+        """Return a new chunk; where no block has room, of a new one of `block_bytes` or more."""
+        block, offset = self._room(size, block_bytes)
+        return self._chunk(block, offset, size)
+
+    def _room(self, size: int, block_bytes: int) -> tuple[Block, int]:
+        """Return a block and where in it `size` bytes are now reserved."""
         for block in reversed(self._blocks):
             if block.allocation.nbytes - block.used >= size:
                 break
         else:
-            block = self._new_block(max(size, self._block_bytes), size)
+            block = Block(self._allocate_block(max(size, block_bytes)))
             self._blocks.append(block)
-        chunk = Chunk(block, block.used, size)
+        offset = block.used
         block.used += size
-        return chunk
+        return block, offset
 
-    def _new_block(self, nbytes: int, needed: int) -> Block:
-        """Return a new block; where there is no room, free what is dead and try once more."""
-        try:
-            return Block(self._allocate_block(nbytes))
-        except OutOfDeviceMemoryError:
-            gc.collect()  # graphs of gradients are cycles, and hold tensors
-            self.trim()
-        try:
-            return Block(self._allocate_block(needed))
-        except OutOfDeviceMemoryError as error:
-            raise OutOfDeviceMemoryError(self._shortage(needed, error)) from None
+    def _chunk(self, block: Block, offset: int, size: int) -> Chunk:
+        block.chunk_bytes += size
+        return Chunk(block, offset, size)
+
+    def _take_free(self) -> list[Chunk]:
+        """Take every free chunk, one by one, so that no other thread gets the same."""
+        found = []
+        for chunks in self._free.values():
+            while (chunk := _pop(chunks)) is not None:
+                found.append(chunk)
+        return found
+
+    def _without_tensors(self, idle: list[Chunk]) -> set[Block]:
+        """Return the blocks all of whose chunks are idle."""
+        left = {block: block.chunk_bytes for block in self._blocks}
+        for chunk in idle:
+            left[chunk.block] -= chunk.nbytes
+        return {block for block, nbytes in left.items() if nbytes == 0}
+
+    def _release(self, blocks: set[Block]) -> None:
+        """Give blocks back to the driver. The device must be done with them."""
+        self._blocks = [block for block in self._blocks if block not in blocks]
+        for block in blocks:
+            block.allocation.free()
 
     def _allocate_block(self, nbytes: int) -> Allocation:
         if nbytes > self._largest_bytes:
@@ -214,6 +268,14 @@ class MemoryPool:
             f"{found['blocks']} blocks; free pieces: {holes or 'none'}. Delete tensors, use "
             "smaller batches, or record less (vkml.no_grad)."
         )
+
+
+def _pop(chunks: list[Chunk]) -> Chunk | None:
+    """Return the last chunk, taken out; None where there is none. Atomic, as `pop` is."""
+    try:
+        return chunks.pop()
+    except IndexError:
+        return None
 
 
 def size_class(nbytes: int) -> int:

@@ -54,6 +54,10 @@ def save_cache(device: LogicalDevice, cache: Handle) -> None:
         path = cache_path(device.capabilities)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(content).digest() + content)
-        Path(temporary).replace(path)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(hashlib.sha256(content).digest() + content)
+            Path(temporary).replace(path)
+        except OSError:  # the disk is full, say
+            Path(temporary).unlink()
+            raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import threading
@@ -34,8 +35,13 @@ class Pipelines:
         self._lock = threading.Lock()
         self._made: dict[tuple[str, tuple[int, ...]], Pipeline] = {}
         self._modules: dict[str, Handle] = {}
-        self._layout: Final = self._create_layout()
-        self._cache: Final = self._create_cache()
+        functions, handle, null = device.functions, device.handle, device.api.ffi.NULL
+        with contextlib.ExitStack() as base:
+            self._layout: Final = self._create_layout()
+            base.callback(functions.vkDestroyPipelineLayout, handle, self._layout, null)
+            self._cache: Final = self._create_cache()
+            base.callback(functions.vkDestroyPipelineCache, handle, self._cache, null)
+            self._base: Final = base.pop_all()
 
     def get(self, module: str, constants: tuple[int, ...]) -> Pipeline:
         """Return the pipeline of a module; `constants` have the ids 0, 1, 2, ...
@@ -48,21 +54,27 @@ class Pipelines:
             return found
         with self._lock:
             self._device.require_usable()
-            made = Pipeline(self._create(module, constants), self._layout)
-            return self._made.setdefault((module, constants), made)
+            found = self._made.get((module, constants))  # another thread may have been first
+            if found is None:
+                found = Pipeline(self._create(module, constants), self._layout)
+                self._made[module, constants] = found
+            return found
+
+    def disown(self) -> None:
+        """Leave all to the parent process; a thread that is gone may hold the lock."""
+        self._lock = threading.Lock()
 
     def close(self) -> None:
         """Save the driver's cache and destroy everything; the device must be idle."""
-        save_cache(self._device, self._cache)
         functions, handle = self._device.functions, self._device.handle
         null = self._device.api.ffi.NULL
-        for pipeline in self._made.values():
-            functions.vkDestroyPipeline(handle, pipeline.handle, null)
-        for module in self._modules.values():
-            functions.vkDestroyShaderModule(handle, module, null)
-        functions.vkDestroyPipelineCache(handle, self._cache, null)
-        functions.vkDestroyPipelineLayout(handle, self._layout, null)
-        self._made, self._modules = {}, {}
+        with self._lock, self._base:
+            save_cache(self._device, self._cache)
+            for pipeline in self._made.values():
+                functions.vkDestroyPipeline(handle, pipeline.handle, null)
+            for module in self._modules.values():
+                functions.vkDestroyShaderModule(handle, module, null)
+            self._made, self._modules = {}, {}
 
     def _create(self, module: str, constants: tuple[int, ...]) -> Handle:
         api, names = self._device.api, self._device.api.constants

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
+from vkml.errors import BackendError
 from vkml_vulkan.allocation import MemoryKind
 from vkml_vulkan.command_ring import (
     ACCESS_SHADER_READ,
@@ -28,6 +29,7 @@ from vkml_vulkan.command_ring import (
     memory_barrier,
 )
 from vkml_vulkan.device import LogicalDevice
+from vkml_vulkan.errors import VulkanError
 from vkml_vulkan.launch import Launch
 from vkml_vulkan.memory import Chunk
 
@@ -51,6 +53,7 @@ class Recorder:
         self._slot: Slot | None = None
         self._commands: Any = None
         self._bound: Any = None
+        device.when_unusable.append(self._abandon)
         self._epoch = 0
         self._count = 0
         self._work = 0
@@ -86,7 +89,6 @@ class Recorder:
             launch.pack(launch.memory, 0, *arguments)
             if launch.in_ring:
                 self._push_address(launch)
-                commands = self._commands
             else:
                 functions.vkCmdPushConstants(
                     commands, launch.layout, self._stage, 0, launch.nbytes, launch.pointer
@@ -144,25 +146,30 @@ class Recorder:
             self._submit()
 
     def wait(self, value: int) -> None:
-        """Wait until the device has done everything up to a chunk's `busy_until`."""
-        with self._device.lock:
-            self._device.require_usable()
-            if value > self._ring.value:
-                self._submit()
-            self._ring.wait(value, self.recent())
-            self._batch = _FIRST_BATCH
+        """Wait until the device has done everything up to a chunk's `busy_until`.
+
+        Meanwhile other threads record.
+        """
+        with self._device.in_use:
+            with self._device.lock:
+                if value > self._ring.value:
+                    self._submit()
+                self._batch = _FIRST_BATCH
+            self._ring.wait(value, self._recent)
 
     def wait_until_idle(self) -> None:
-        """Wait until all that was recorded is done."""
-        with self._device.lock:
-            self._device.require_usable()
-            self._submit()
-            self._ring.wait(self._ring.value, self.recent())
-            self._batch = _FIRST_BATCH
+        """Wait until all that was recorded before is done."""
+        with self._device.in_use:
+            with self._device.lock:
+                self._submit()
+                self._batch = _FIRST_BATCH
+                value = self._ring.value
+            self._ring.wait(value, self._recent)
 
     def is_done(self, value: int) -> bool:
         """Return whether the device has reached a chunk's `busy_until`."""
         with self._device.lock:
+            self._device.require_usable()
             return value <= self._ring.value and value <= self._ring.reached()
 
     def close(self) -> None:
@@ -171,7 +178,7 @@ class Recorder:
 
     def _begin(self) -> None:
         self._device.require_usable()
-        self._slot = self._ring.begin()
+        self._slot = self._ring.begin(self._recent)
         self._commands = self._slot.commands
         self._bound = None
 
@@ -221,24 +228,34 @@ class Recorder:
         )
 
     def _submit(self) -> None:
-        if self._commands is None:
+        slot, before = self._slot, self._ring.value
+        if slot is None:
             return
-        slot = self._slot
-        assert slot is not None  # noqa: S101 - it belongs to the commands
-        self._commands = self._slot = self._bound = None
-        self._count = self._work = 0
-        self._batch = min(2 * self._batch, _LARGEST_BATCH)
         try:
-            self._ring.submit(slot, self.recent())
-        except Exception as error:
-            # The recorded work will never run, so nothing that follows could be right.
-            self._device.unusable = error
+            self._ring.submit(slot, self._recent)
+        except BaseException as error:
+            if self._ring.value == before and self._device.unusable is None:
+                self._device.make_unusable(_work_is_lost(error))
             raise
+        finally:
+            self._abandon()
+            self._count = self._work = 0
+            self._batch = min(2 * self._batch, _LARGEST_BATCH)
 
-    def abandon(self) -> None:
+    def _abandon(self) -> None:
         """Forget what is recorded, without a call to Vulkan."""
         self._commands = self._slot = self._bound = None
 
     def recent(self) -> str:
         """Return the names of what was recorded last."""
         return ", ".join(self._recent)
+
+
+def _work_is_lost(error: BaseException) -> Exception:
+    """Return what every use raises after a submission failed: what follows could not be right."""
+    kind = type(error) if isinstance(error, BackendError) else VulkanError
+    reason = str(error) or type(error).__name__
+    return kind(
+        f"recorded work never reached the device ({reason}), so its tensors "
+        "are wrong; restart the process."
+    )

@@ -36,9 +36,10 @@ class Transfer:
     def upload(self, data: Bytes, chunk: Chunk) -> None:
         """Write `data` to the beginning of a chunk that no recorded work will read any more."""
         if data.nbytes == 0:
-            return
-        if self._kind.is_mapped and self._recorder.is_done(chunk.busy_until):
-            self._bytes_at(chunk.host, data.nbytes)[:] = data
+            self._device.require_usable()
+        elif self._kind.is_mapped and self._recorder.is_done(chunk.busy_until):
+            with self._device.in_use:
+                self._bytes_at(chunk.host, data.nbytes)[:] = data
         elif data.nbytes <= UPDATE_BYTES:
             self._recorder.update(chunk, 0, data.tobytes() + bytes(-data.nbytes % 4))
         else:
@@ -50,11 +51,16 @@ class Transfer:
         if nbytes == 0:
             self._device.require_usable()
         elif self._kind.is_cached:
-            self._recorder.wait(chunk.busy_until)
-            result[:] = self._bytes_at(chunk.host + offset, nbytes)
+            with self._device.in_use:
+                self._recorder.wait(chunk.busy_until)
+                result[:] = self._bytes_at(chunk.host + offset, nbytes)
         else:
             self._download_staged(chunk, offset, result)
         return result
+
+    def disown(self) -> None:
+        """Leave all to the parent process; a thread that is gone may hold the lock."""
+        self._lock = threading.Lock()
 
     def close(self) -> None:
         """Free the staging memory; the device must be idle."""
@@ -63,7 +69,7 @@ class Transfer:
         self._staging = []
 
     def _upload_staged(self, data: Bytes, chunk: Chunk) -> None:
-        with self._lock:
+        with self._lock, self._device.in_use:
             buffers = self._staging_buffers()
             for number, start in enumerate(range(0, data.nbytes, _STAGING_BYTES)):
                 staging = buffers[number % len(buffers)]
@@ -74,7 +80,7 @@ class Transfer:
                 self._recorder.submit()
 
     def _download_staged(self, chunk: Chunk, offset: int, result: Bytes) -> None:
-        with self._lock:
+        with self._lock, self._device.in_use:
             buffers = self._staging_buffers()
             starts = range(0, result.nbytes, _STAGING_BYTES)
             sizes = [min(_STAGING_BYTES, result.nbytes - start) for start in starts]
