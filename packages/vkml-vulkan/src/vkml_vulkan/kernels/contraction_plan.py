@@ -1,0 +1,254 @@
+"""Launches for contractions: one for each, and where sums are split, one that adds the parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from vkml_vulkan.formats import Format, StorageCode
+from vkml_vulkan.kernels.contraction import Contraction, axis_words, count
+from vkml_vulkan.kernels.contraction_geometry import (
+    DOTS,
+    TILES,
+    Geometry,
+    block_size,
+    choose_geometry,
+    orient,
+)
+from vkml_vulkan.launch import Launch
+from vkml_vulkan.layouts import MAX_ELEMENTS, divisor, require_countable
+from vkml_vulkan.operand import Form, Operand
+
+if TYPE_CHECKING:
+    from vkml_vulkan.handle import VulkanDevice
+    from vkml_vulkan.memory import Chunk
+
+_HEAD = "QQQQ"  # left, right, result, bias
+_SUM_HEAD = "QQQ"  # result, parts, bias
+
+# Workgroups that keep a device busy, and products of an element's sum that are worth one. Splits
+# are chosen by shapes alone, so a result does not depend on what else the device does.
+_BUSY_GROUPS_ON_CPU = 8
+_BUSY_GROUPS_ON_GPU = 256
+_WORTH_A_SPLIT_ON_CPU = 4096
+_WORTH_A_SPLIT_ON_GPU = 512
+_LONG_SUM = 2048
+"""Products that a sum may have before it goes in parts, to bound its rounding error."""
+_LONG_DOT = 1024
+"""Products that one invocation sums in `DOTS`."""
+
+
+class BiasLayout(NamedTuple):
+    """Where a dense result's element finds its bias: ``index // run % size * stride``."""
+
+    run: int
+    size: int
+    stride: int
+
+
+NO_BIAS = BiasLayout(1, 1, 0)
+
+
+class ContractionPlan(NamedTuple):
+    """Prepared launches.
+
+    Attributes
+    ----------
+    result : Form
+        Dense.
+    swapped : bool
+        The left operand is the shader's right one.
+    launches : tuple of Launch
+        Each writes other elements of the result; none where the result has no elements.
+    parts_nbytes : int
+        Memory for the parts of split sums; 0 where they are whole.
+    final : Launch or None
+        Adds up the parts.
+    """
+
+    result: Form
+    swapped: bool
+    launches: tuple[Launch, ...]
+    parts_nbytes: int
+    final: Launch | None
+
+
+class _Splitting(NamedTuple):
+    splits: int
+    stride: int
+
+
+def plan_contractions(
+    device: VulkanDevice,
+    name: str,
+    result: Form,
+    operand: Format,
+    works: Sequence[Contraction],
+    bias: BiasLayout = NO_BIAS,
+) -> ContractionPlan:
+    """Return a plan for contractions that together write every element of a dense result.
+
+    `bias` says how a bias lies, for the case that sums are split.
+    """
+    require_countable(name, result.size)
+    works = [each for each in works if count(each.batch + each.rows + each.columns)]
+    if not works:
+        return ContractionPlan(result, False, (), 0, None)
+    itemsize = max(operand.itemsize, 4)
+    oriented = [orient(device.profile, each, itemsize) for each in works]
+    swapped = any(turned for _, turned in oriented)  # only a single contraction is ever turned
+    works = [each for each, _ in oriented]
+    geometries = [choose_geometry(device.profile, each, itemsize) for each in works]
+    splits = max(map(_splits, [device] * len(works), works, geometries))
+    splits = max(1, min(splits, MAX_ELEMENTS // result.size))
+    splitting = _Splitting(splits, result.size if splits > 1 else 0)
+    launches = [
+        _launch(device, name, result, operand, each, geometry, splitting)
+        for each, geometry in zip(works, geometries, strict=True)
+    ]
+    if splits == 1:
+        return ContractionPlan(result, swapped, tuple(launches), 0, None)
+    nbytes = splits * result.size * itemsize
+    final = _final(device, name, result, operand, splits, bias)
+    return ContractionPlan(result, swapped, tuple(launches), nbytes, final)
+
+
+def compute(
+    device: VulkanDevice,
+    plan: ContractionPlan,
+    left: Operand,
+    right: Operand,
+    bias: Operand | None = None,
+) -> Operand:
+    """Return the result of a plan, made for operands of these forms."""
+    result, swapped, launches, parts_nbytes, final = plan
+    storage = device.pool.allocate(result.nbytes)
+    out = Operand(storage, result, storage.address)
+    if swapped:
+        left, right = right, left
+    read: tuple[Chunk, ...] = (left.storage.chunk, right.storage.chunk)
+    bias_chunks: tuple[Chunk, ...] = ()
+    bias_address = 0
+    if bias is not None:
+        bias_chunks, bias_address = (bias.storage.chunk,), bias.address
+    launch = device.recorder.launch
+    written = (storage.chunk,)
+    if final is None:
+        read += bias_chunks
+        for each in launches:
+            launch(each, written, read, left.address, right.address, out.address, bias_address)
+        return out
+    parts = device.pool.allocate(parts_nbytes)
+    for each in launches:
+        launch(each, (parts.chunk,), read, left.address, right.address, parts.address, 0)
+    read = (parts.chunk, *bias_chunks)
+    launch(final, written, read, out.address, parts.address, bias_address)
+    return out
+
+
+def _products(work: Contraction) -> int:
+    return count(work.inner)
+
+
+def _splits(device: VulkanDevice, work: Contraction, geometry: Geometry) -> int:
+    """Return into how many parts the sums go."""
+    products = _products(work)
+    on_cpu = device.profile.on_cpu
+    busy = _BUSY_GROUPS_ON_CPU if on_cpu else _BUSY_GROUPS_ON_GPU
+    worth = _WORTH_A_SPLIT_ON_CPU if on_cpu else _WORTH_A_SPLIT_ON_GPU
+    splits = min(busy // math.prod(_tiles(work, geometry)), products // worth)
+    if geometry.shader == DOTS:
+        splits = max(splits, -(-products // (_LONG_DOT * geometry.workgroup)))
+    return splits
+
+
+def _tiles(work: Contraction, geometry: Geometry) -> tuple[int, int, int]:
+    """Return tiles along rows and along columns, and the batch."""
+    row_tiles = -(-count(work.rows) // geometry.tile_rows)
+    column_tiles = -(-count(work.columns) // geometry.tile_columns)
+    return row_tiles, column_tiles, count(work.batch)
+
+
+def _launch(
+    device: VulkanDevice,
+    name: str,
+    result: Form,
+    operand: Format,
+    work: Contraction,
+    geometry: Geometry,
+    splitting: _Splitting,
+) -> Launch:
+    row_tiles, column_tiles, batch = _tiles(work, geometry)
+    groups = row_tiles * column_tiles * batch * splitting.splits
+    require_countable(name, groups)
+    steps = _steps(work, geometry)
+    per_split = -(-steps // splitting.splits)
+    tail = _words(work, geometry, splitting, steps, per_split)
+    code = operand.code if splitting.splits == 1 else _part_code(operand)
+    extra: tuple[int, ...] = ()
+    if geometry.shader == TILES:
+        extra = (int(per_split > _LONG_SUM),)
+    constants = (
+        geometry.workgroup, 1, operand.code, code, int(work.window is not None),
+        *geometry.constants, *extra,
+    )  # fmt: skip
+    pipeline = device.pipelines.get(f"{geometry.shader}_{operand.compute}", constants)
+    elements = count(work.batch) * count(work.rows) * count(work.columns)
+    cost = max(elements * _products(work), result.size)
+    return Launch(
+        device.device.api, name, pipeline, _HEAD, tail, device.grid(groups), cost
+    )
+
+
+def _steps(work: Contraction, geometry: Geometry) -> int:
+    outer, middle, inner = (each.size for each in work.inner)
+    return outer * middle * -(-inner // geometry.unit)
+
+
+def _words(
+    work: Contraction, geometry: Geometry, splitting: _Splitting, steps: int, per_split: int
+) -> list[int]:
+    """Return the arguments of ``contraction.glsl``, from `ROW_COUNT` on."""
+    row_tiles, column_tiles, batch = _tiles(work, geometry)
+    outer, middle, inner = work.inner
+    window = work.window or (0, 0, 0, 0)
+    block = block_size(inner.size)
+    blocks = max(1, -(-inner.size // block))
+    strides = [(each.left, each.right, each.y, each.x) for each in (inner, middle, outer)]
+    return [
+        count(work.rows), count(work.columns), batch,
+        row_tiles, *divisor(row_tiles), column_tiles, *divisor(column_tiles),
+        splitting.splits, *divisor(splitting.splits), splitting.stride,
+        steps, per_split, inner.size, *divisor(max(1, inner.size)), block, blocks, *divisor(blocks),
+        middle.size, *divisor(max(1, middle.size)), *sum(strides, ()),
+        work.result_start, work.left_start, work.right_start, window[2], window[3], window[0], window[1],
+        len(work.batch), len(work.rows), len(work.columns),
+        int(abs(inner.left) == 1), int(abs(inner.right) == 1),
+        *axis_words(work.batch, ("left", "right", "result", "bias")),
+        *axis_words(work.rows, ("left", "result", "bias")),
+        *axis_words(work.columns, ("right", "result", "bias", "y", "x")),
+    ]  # fmt: skip
+
+
+def _part_code(operand: Format) -> StorageCode:
+    return StorageCode.PAIR if operand.itemsize == 8 else StorageCode.WORD
+
+
+def _final(
+    device: VulkanDevice,
+    name: str,
+    result: Form,
+    operand: Format,
+    splits: int,
+    bias: BiasLayout,
+) -> Launch:
+    workgroup = device.profile.independent_workgroup
+    run, size, stride = bias
+    tail = [result.size, splits, run, *divisor(run), size, *divisor(size), stride]
+    module = f"split_sum_{operand.compute}"
+    pipeline = device.pipelines.get(module, (workgroup, 0, operand.code))
+    groups = device.grid(-(-result.size // workgroup))
+    return Launch(
+        device.device.api, name, pipeline, _SUM_HEAD, tail, groups, result.size * splits
+    )
