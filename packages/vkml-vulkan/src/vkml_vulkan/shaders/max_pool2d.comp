@@ -1,5 +1,6 @@
 // The largest element of each window, and where in its plane it lies. The first of equal elements
-// counts; NaN is larger than any number, and the last one counts.
+// counts; NaN is larger than any number, and the last one counts. A window that holds nothing but
+// padding has no place: -1.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -30,7 +31,7 @@ void main() {
     ivec2 begin = spot.at * window_step() - padding();
     ivec2 size = plane_size(), taps = window_size(), step = dilation();
     Value largest = lowest();
-    uint position = 0u;
+    uvec2 position = uvec2(0xFFFFFFFFu);
     bool is_empty = true;
     for (int i = 0; i < taps.x; i++)
         for (int j = 0; j < taps.y; j++) {
@@ -40,10 +41,10 @@ void main() {
             bool is_larger = !value_is_nan(largest) && value_less(largest, value);
             if (!is_empty && !is_larger && !value_is_nan(value)) continue;
             largest = value;
-            position = uint(at.x * size.y + at.y);
+            position = uvec2(at.x * size.y + at.y, 0);
             is_empty = false;
         }
     store(address_argument(0), int(number), largest, CODE);
     if (WITH_POSITIONS)
-        store_bits(address_argument(4), int(number), uvec2(position, 0u), STORED_PAIR);
+        store_bits(address_argument(4), int(number), position, STORED_PAIR);
 }

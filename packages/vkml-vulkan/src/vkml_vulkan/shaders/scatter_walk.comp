@@ -10,7 +10,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
-#include "arithmetic.glsl"
+#include "running_sum.glsl"
 #include "indices.glsl"
 
 layout(constant_id = 2) const bool TOTAL = false;
@@ -18,15 +18,14 @@ layout(constant_id = 3) const uint RESULT_CODE = STORED_WORD;
 layout(constant_id = 4) const uint ELEMENT_CODE = STORED_WORD;
 layout(constant_id = 5) const uint INDEX_CODE = STORED_PAIR;
 
-const uint RUN = 64;  // elements that are added before their sum is: long sums stay accurate
 const uint RANK_PLACE = 16;
 const uint AXIS_WORDS = 6;
 
 Value total_of_blocks(uint number, uint count) {
-    Value total = value_zero();
+    RunningSum sum = empty_sum();
     for (uint block = 0; block < argument(13); block++)
-        total = value_add(total, load(address_argument(2), int(block * count + number), ELEMENT_CODE));
-    return total;
+        add_to(sum, load(address_argument(2), int(block * count + number), ELEMENT_CODE));
+    return total_of(sum);
 }
 
 Value walk(uint number, uint block) {
@@ -42,24 +41,19 @@ Value walk(uint number, uint block) {
         index_offset += int(coordinate) * int(argument(words + 4));
         element_offset += int(coordinate) * int(argument(words + 5));
     }
-    Value total = value_zero();
-    if (place == argument(15)) return total;
+    RunningSum sum = empty_sum();
     uvec2 elements = address_argument(2), index = address_argument(4);
     uint size = argument(14);
     int index_stride = int(argument(10)), element_stride = int(argument(11));
     uint begin = block * argument(12);
-    uint end = min(begin + argument(12), argument(9));
-    for (uint start = begin; start < end; start += RUN) {
-        Value part = value_zero();
-        for (uint each = start; each < min(start + RUN, end); each++) {
-            int where = index_offset + int(each) * index_stride;
-            if (load_place(index, where, INDEX_CODE, size) != place) continue;
-            int found = element_offset + int(each) * element_stride;
-            part = value_add(part, load(elements, found, ELEMENT_CODE));
-        }
-        total = value_add(total, part);
+    uint end = place == argument(15) ? begin : min(begin + argument(12), argument(9));
+    for (uint each = begin; each < end; each++) {
+        int where = index_offset + int(each) * index_stride;
+        if (load_place(index, where, INDEX_CODE, size) != place) continue;
+        int found = element_offset + int(each) * element_stride;
+        add_to(sum, load(elements, found, ELEMENT_CODE));
     }
-    return total;
+    return total_of(sum);
 }
 
 void main() {

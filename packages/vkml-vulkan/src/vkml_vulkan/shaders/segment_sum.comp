@@ -8,13 +8,12 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
-#include "arithmetic.glsl"
+#include "running_sum.glsl"
 #include "indices.glsl"
 
 layout(constant_id = 2) const uint RESULT_CODE = STORED_WORD;
 layout(constant_id = 3) const uint ELEMENT_CODE = STORED_WORD;
 
-const uint RUN = 64;  // elements that are added before their sum is: long sums stay accurate
 const uint RANK_PLACE = 10;
 const uint AXIS_WORDS = 6;
 
@@ -38,18 +37,10 @@ void main() {
     uvec2 elements = address_argument(2);
     uint count = argument(7);
     int stride = int(argument(8));
-    Value total = value_zero();
-    uint each = first;
-    bool goes_on = true;
-    while (goes_on) {
-        Value part = value_zero();
-        uint end = min(each + RUN, count);
-        for (; each < end && pairs.at[2 * each] == place; each++) {
-            int found = element_offset + int(pairs.at[2 * each + 1]) * stride;
-            part = value_add(part, load(elements, found, ELEMENT_CODE));
-        }
-        total = value_add(total, part);
-        goes_on = each == end && each < count;
+    RunningSum sum = empty_sum();
+    for (uint each = first; each < count && pairs.at[2 * each] == place; each++) {
+        int found = element_offset + int(pairs.at[2 * each + 1]) * stride;
+        add_to(sum, load(elements, found, ELEMENT_CODE));
     }
-    store(address_argument(0), result_offset + int(place * argument(9)), total, RESULT_CODE);
+    store(address_argument(0), result_offset + int(place * argument(9)), total_of(sum), RESULT_CODE);
 }
