@@ -77,8 +77,10 @@ KERNELS: Final[dict[str, Entry]] = {
     ),
     **_entries("batch_norm_train", "batch_normalization", "normalization", FLOATS),
     **_entries("batch_norm_backward", "batch_normalization", "normalization_backward", FLOATS),
+    **_entries("batch_norm_eval", "batch_normalization", "batch_norm_eval", FLOATS),
     **_entries("cross_entropy", "cross_entropy", "cross_entropy", FLOATS),
     **_entries("cross_entropy_backward", "cross_entropy", "cross_entropy_backward", FLOATS),
+    **_entries("mse_loss_backward", "mse_loss", "mse_loss_backward", FLOATS),
     # Linear algebra, convolution
     **_entries("matmul", "matmul", "contraction_registers"),
     **_entries("linear", "linear", "contraction_registers"),
@@ -96,6 +98,7 @@ KERNELS: Final[dict[str, Entry]] = {
     **_entries("slice_backward pad", "placing", "unary"),
     **_entries("gather index_select embedding", "gathering", "gather"),
     **_entries("put", "put", "put"),
+    **_entries("tril triu", "triangle", "triangle"),
     **_entries("scatter_add_zeros index_add_zeros embedding_backward", "scattering", "segment_sum"),
     # Reductions
     **_entries("sum sum_to_size", "reduction", "reduce", ("f32", "i64", "f64")),

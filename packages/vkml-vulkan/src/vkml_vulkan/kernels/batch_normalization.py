@@ -1,21 +1,31 @@
-"""Kernels of batch normalization in training: the rows are the channels."""
+"""Kernels of batch normalization."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
+from vkml_vulkan.kernels.activation import covered_format
+from vkml_vulkan.kernels.copying import dense
 from vkml_vulkan.kernels.normalization import CENTRES, PER_ROW, TO_INPUT, Forward
 from vkml_vulkan.kernels.normalization_backward import Backward
-from vkml_vulkan.operand import Operand
+from vkml_vulkan.kernels.rows import Launches, launches, rows_over
+from vkml_vulkan.numbers import packed_as
+from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
 
 if TYPE_CHECKING:
     from vkml_vulkan.handle import VulkanDevice
 
+# Flags of batch_norm_eval.comp.
+_WEIGHT, _BIAS = 1, 2
+
 
 def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
-    """Return the kernel of `batch_norm_train` or of `batch_norm_backward`."""
+    """Return the kernel of `batch_norm_train`, `batch_norm_backward` or `batch_norm_eval`."""
+    if name == "batch_norm_eval":
+        return _eval(device, name, entry)
     return (
         _train(device, name, entry)
         if name == "batch_norm_train"
@@ -55,5 +65,52 @@ def _backward(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
         of_rows = tuple(device.empty(x.shape[1:2], x.dtype) for _ in range(2))
         made = backward.run(g, x, weight, mean, rstd, _all_but_channels(x), flags, of_rows)
         return tuple(each if needed else None for each, needed in zip(made, needs, strict=True))
+
+    return run
+
+
+def _eval(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+    plans: dict[tuple[Form, Dtype, int], Launches | None] = {}
+
+    def prepare(x: Form, given: Dtype, flags: int) -> Launches | None:
+        format, given_format = covered_format(entry, (x,)), format_of(given)
+        if format is None or given_format is None or x.size == 0:
+            return None
+        device.module(name, x.dtype)  # raises where there is no float64
+        strides = [dense_form(x.shape, x.dtype).strides, x.strides]
+        laid_out = rows_over(x.shape, range(2, len(x.shape)), strides)
+        if laid_out is None:
+            return None
+        return launches(
+            device, name, entry.shader, *laid_out, format,
+            extras=packed_as(format) + "QQQQQ", constants=(flags, given_format.code),
+        )  # fmt: skip
+
+    def run(
+        x: Operand,
+        mean: Operand,
+        var: Operand,
+        weight: Operand | None,
+        bias: Operand | None,
+        eps: float,
+    ) -> Any:
+        flags = (0 if weight is None else _WEIGHT) | (0 if bias is None else _BIAS)
+        key = (x.form, mean.dtype, flags)
+        if key not in plans:
+            plans[key] = prepare(*key)
+        found = plans[key]
+        if found is None or var.dtype != mean.dtype:
+            return NotImplemented
+        given = [
+            None if each is None else dense(device, each) for each in (mean, var, weight, bias)
+        ]
+        y = device.empty(x.shape, x.dtype)
+        device.recorder.launch(
+            found.choose((y, x)), (y.storage.chunk,),
+            [each.storage.chunk for each in (x, *given) if each is not None],
+            y.address, x.address, found.convert(eps),
+            *[0 if each is None else each.address for each in given], x.shape[1],
+        )  # fmt: skip
+        return y
 
     return run
