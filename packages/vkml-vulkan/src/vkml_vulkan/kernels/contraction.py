@@ -131,9 +131,7 @@ def merged(axes: Sequence[Axis]) -> Axes:
 
 
 def _three(inner: Sequence[Axis]) -> Axes:
-    axes = merged(inner)
-    if len(axes) > 1:
-        axes = _with_best_last(axes)
+    axes = _with_best_last(merged(inner))
     return (Axis(1),) * (3 - len(axes)) + axes
 
 

@@ -52,22 +52,19 @@ def choose_geometry(profile: Profile, work: Contraction, itemsize: int) -> Geome
     return _for_gpu(profile, work, rows, columns, itemsize)
 
 
-def orient(profile: Profile, work: Contraction, itemsize: int) -> tuple[Contraction, bool]:
-    """Return the contraction with the better operand on the right, and whether it was the left.
+def is_better_swapped(profile: Profile, work: Contraction, itemsize: int) -> bool:
+    """Return whether left and right should be exchanged.
 
     Invocations lie along columns, so there should be many of them.
     """
     if work.window is not None:
-        return work, False
+        return False
     rows, columns = count(work.rows), count(work.columns)
-    if profile.on_cpu:
-        lanes = profile.workgroup
-        tiles = _cpu_tiles(itemsize)
-        as_it_is = min(cpu_cost(rows, columns, lanes, each) for each in tiles)
-        is_turned = min(cpu_cost(columns, rows, lanes, each) for each in tiles) < as_it_is
-    else:
-        is_turned = columns <= _FEW < rows
-    return (work.swapped(), True) if is_turned else (work, False)
+    if not profile.on_cpu:
+        return columns <= _FEW < rows
+    lanes, tiles = profile.workgroup, _cpu_tiles(itemsize)
+    as_it_is = min(cpu_cost(rows, columns, lanes, each) for each in tiles)
+    return min(cpu_cost(columns, rows, lanes, each) for each in tiles) < as_it_is
 
 
 def _cpu_tiles(itemsize: int) -> tuple[tuple[int, int], ...]:

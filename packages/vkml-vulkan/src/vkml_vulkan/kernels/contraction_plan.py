@@ -14,7 +14,7 @@ from vkml_vulkan.kernels.contraction_geometry import (
     Geometry,
     block_size,
     choose_geometry,
-    orient,
+    is_better_swapped,
 )
 from vkml_vulkan.launch import Launch
 from vkml_vulkan.layouts import MAX_ELEMENTS, divisor, require_countable
@@ -96,9 +96,9 @@ def plan_contractions(
     if not works:
         return ContractionPlan(result, False, (), 0, None)
     itemsize = max(operand.itemsize, 4)
-    oriented = [orient(device.profile, each, itemsize) for each in works]
-    swapped = any(turned for _, turned in oriented)  # only a single contraction is ever turned
-    works = [each for each, _ in oriented]
+    swapped = len(works) == 1 and is_better_swapped(device.profile, works[0], itemsize)
+    if swapped:
+        works = [works[0].swapped()]
     geometries = [choose_geometry(device.profile, each, itemsize) for each in works]
     splits = max(map(_splits, [device] * len(works), works, geometries))
     splits = max(1, min(splits, MAX_ELEMENTS // result.size))
