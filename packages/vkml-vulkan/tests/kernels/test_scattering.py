@@ -42,10 +42,14 @@ def added(src: NDArray[Any], index: NDArray[Any], size: int) -> NDArray[Any]:
 
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("dtype", [*INTEGERS, "bool"])
-@pytest.mark.parametrize(("count", "size"), [(1, 1), (9, 4), (300, 1000), (5000, 3)])
-def test_integers_are_added_exactly(gpu: vkml.Device, dtype: str, count: int, size: int) -> None:
+@pytest.mark.parametrize(
+    ("count", "size", "width"), [(1, 1, 1), (9, 4, 4), (300, 1000, 8), (5000, 3, 3)]
+)
+def test_integers_are_added_exactly(
+    gpu: vkml.Device, dtype: str, count: int, size: int, width: int
+) -> None:
     generator = np.random.default_rng(0)
-    src = generator.integers(0, 2**62, (count, 3)).astype(dtype)
+    src = generator.integers(0, 2**62, (count, width)).astype(dtype)
     index = generator.integers(0, size, count)
 
     found = run(gpu, "index_add_zeros", src, index, size, 0)

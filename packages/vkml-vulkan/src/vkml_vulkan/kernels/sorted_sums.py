@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _RUN: Final = 8
 """Pairs that an invocation of ``index_runs`` sorts; `RUN` there."""
+_WIDTH: Final = 4
+"""Sums side by side that an invocation of ``segment_sum`` works out; `MOST_WIDTH` there."""
 _PAIR: Final = np.dtype(np.uint64)
 
 
@@ -89,12 +91,21 @@ class SortedSum:
         strides = [
             problem.steps, problem.beside(elements.strides), problem.beside(problem.strides),
         ]  # fmt: skip
+        sizes, steps = collapse(elements.shape, strides)
+        in_pairs, *beside = (each[0] if each else 0 for each in steps)
+        width = 1
+        if in_pairs == 0 and sizes and sizes[0] % _WIDTH == 0:
+            width = _WIDTH
+            sizes[0] //= _WIDTH
+            for each in steps:
+                each[0] *= _WIDTH
+        count = elements.size // width
         tail = [
-            elements.size, problem.length, elements.strides[axis], problem.strides[axis],
-            *axis_words(*collapse(elements.shape, strides)),
+            count, problem.length, elements.strides[axis], problem.strides[axis], *beside,
+            *axis_words(sizes, steps),
         ]  # fmt: skip
         module = f"segment_sum_{format.compute}"
-        return self._launch(module, (format.code, format.code), "QQQ", tail, elements.size)
+        return self._launch(module, (format.code, format.code, width), "QQQ", tail, count)
 
     def _launch(
         self, module: str, codes: tuple[int, ...], head: str, tail: list[int], invocations: int

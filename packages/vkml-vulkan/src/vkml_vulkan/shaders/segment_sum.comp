@@ -1,10 +1,10 @@
 // Sums of elements whose places are sorted, into results that are zero. The invocation of the first
-// pair of a place adds all elements of this place, in their order.
+// pair of a place adds all elements of this place, in their order: WIDTH of them side by side.
 //
-// Arguments: the addresses of results, elements and pairs; how many elements and how many pairs
-// there are; the stride of the elements along the axis that is indexed, and that of the results;
-// the rank of the elements and, for each axis, the innermost first: size, multiplier, shift, the
-// step in the pairs, strides of elements and results.
+// Arguments: the addresses of results, elements and pairs; how many invocations and how many pairs
+// there are; the strides of elements and results along the axis that is indexed, and from one of
+// the elements side by side to the next; the rank of the invocations and, for each axis, the
+// innermost first: size, multiplier, shift, the step in the pairs, strides of elements and results.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -13,8 +13,10 @@
 
 layout(constant_id = 2) const uint RESULT_CODE = STORED_WORD;
 layout(constant_id = 3) const uint ELEMENT_CODE = STORED_WORD;
+layout(constant_id = 4) const uint WIDTH = 1;
 
-const uint RANK_PLACE = 10;
+const uint MOST_WIDTH = 4;
+const uint RANK_PLACE = 12;
 const uint AXIS_WORDS = 6;
 
 void main() {
@@ -36,11 +38,17 @@ void main() {
     if (place == OUTSIDE || (first > 0u && pairs.at[2 * first - 2] == place)) return;
     uvec2 elements = address_argument(2);
     uint count = argument(7);
-    int stride = int(argument(8));
-    RunningSum sum = empty_sum();
+    int stride = int(argument(8)), step = int(argument(10));
+    RunningSum sums[MOST_WIDTH];
+    for (uint beside = 0; beside < WIDTH; beside++) sums[beside] = empty_sum();
     for (uint each = first; each < count && pairs.at[2 * each] == place; each++) {
         int found = element_offset + int(pairs.at[2 * each + 1]) * stride;
-        add_to(sum, load(elements, found, ELEMENT_CODE));
+        for (uint beside = 0; beside < WIDTH; beside++)
+            add_to(sums[beside], load(elements, found + int(beside) * step, ELEMENT_CODE));
     }
-    store(address_argument(0), result_offset + int(place * argument(9)), total_of(sum), RESULT_CODE);
+    result_offset += int(place * argument(9));
+    for (uint beside = 0; beside < WIDTH; beside++) {
+        int offset = result_offset + int(beside * argument(11));
+        store(address_argument(0), offset, total_of(sums[beside]), RESULT_CODE);
+    }
 }
