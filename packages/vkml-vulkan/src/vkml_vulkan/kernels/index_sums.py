@@ -76,7 +76,7 @@ def should_walk(problem: IndexSum, *, on_cpu: bool) -> bool:
     count = problem.length if problem.has_one_index else problem.elements.size
     passes = max(count, 2).bit_length()
     launches = _SORT_ON_CPU if on_cpu else _SORT_ON_GPU
-    sorting = launches + 2 * count * passes * passes + 20 * problem.elements.size
+    sorting = launches + 8 * count * passes + 10 * problem.elements.size
     return math.prod(problem.shape) * (problem.length + 16) <= sorting
 
 

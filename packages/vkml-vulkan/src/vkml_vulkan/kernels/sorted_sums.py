@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _RUN: Final = 8
 """Pairs that an invocation of ``index_runs`` sorts; `RUN` there."""
+_CHUNK: Final = 16
+"""Pairs that an invocation of ``merge_runs`` writes; `CHUNK` there."""
 _WIDTH: Final = 4
 """Sums side by side that an invocation of ``segment_sum`` works out; `MOST_WIDTH` there."""
 _PAIR: Final = np.dtype(np.uint64)
@@ -36,7 +38,7 @@ class SortedSum:
         self._is_flat = not problem.has_one_index
         self._count = problem.elements.size if self._is_flat else problem.length
         self._runs = self._prepare_runs(problem)
-        self._merge = self._launch("merge_runs", (), "QQII", [], self._count)
+        self._merge = self._launch("merge_runs", (), "QQII", [], -(-self._count // _CHUNK))
         self._merge_lengths = [
             exponent for exponent in range(_RUN.bit_length() - 1, 32) if 1 << exponent < self._count
         ]

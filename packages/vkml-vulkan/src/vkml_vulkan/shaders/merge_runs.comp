@@ -1,34 +1,43 @@
-// Sorted runs of pairs, merged two by two. Each pair finds its place by a binary search in the
-// other run; of equal ones those of the left run come first.
+// Sorted runs of pairs, merged two by two; of equal ones those of the left run come first. Each
+// invocation writes CHUNK pairs. By a binary search it finds how many pairs of either run come
+// before them.
 //
 // Arguments: the addresses of the merged pairs and of the runs; the binary logarithm of the length
-// of a run; the number of pairs.
+// of a run, which is at least half of CHUNK; the number of pairs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
 #include "arguments.glsl"
 
+const uint CHUNK = 16;
+
 void main() {
-    uint number = invocation_index();
+    uint target = invocation_index() * CHUNK;
     uint count = argument(5);
-    if (number >= count) return;
-    uint logarithm = argument(4);
-    uint run = number >> logarithm;
-    bool is_left = (run & 1u) == 0u;
-    Words runs = Words(address_argument(2));
-    uint place = runs.at[2 * number];
-    // The other run, and how many of its pairs come before this one.
-    uint begin = min((run ^ 1u) << logarithm, count);
-    uint low = begin;
-    uint high = min(begin + (1u << logarithm), count);
+    if (target >= count) return;
+    uint length = 1u << argument(4);
+    uint left = target & ~(2u * length - 1u);
+    uint right = min(left + length, count);
+    uint left_size = right - left;
+    uint right_size = min(right + length, count) - right;
+    Words runs = Words(address_argument(2)), merged = Words(address_argument(0));
+    uint before = target - left;
+    uint low = before > right_size ? before - right_size : 0u;
+    uint high = min(before, left_size);
     while (low < high) {
         uint middle = (low + high) >> 1;
-        uint other = runs.at[2 * middle];
-        if (is_left ? other < place : other <= place) low = middle + 1;
+        uint other = right + before - 1u - middle;
+        if (runs.at[2 * (left + middle)] <= runs.at[2 * other]) low = middle + 1u;
         else high = middle;
     }
-    uint target = number + low - begin - (is_left ? 0u : 1u << logarithm);
-    Words merged = Words(address_argument(0));
-    merged.at[2 * target] = place;
-    merged.at[2 * target + 1] = runs.at[2 * number + 1];
+    uint i = low, j = before - low;
+    uint end = min(target + CHUNK, left + left_size + right_size);
+    for (; target < end; target++) {
+        bool takes_left = j == right_size;
+        if (!takes_left && i < left_size)
+            takes_left = runs.at[2 * (left + i)] <= runs.at[2 * (right + j)];
+        uint source = takes_left ? left + i++ : right + j++;
+        merged.at[2 * target] = runs.at[2 * source];
+        merged.at[2 * target + 1] = runs.at[2 * source + 1];
+    }
 }
