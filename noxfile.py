@@ -5,29 +5,32 @@ do. A package is tested beside the packages it declares and no others, and no pa
 ever supply a distribution named ``vkml-*`` (see `install`).
 """
 
-import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
-import tomllib
 from pathlib import Path
 
 import nox
 from nox.command import CommandFailed
 
 ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / ".ci"))
 
-# Each distribution with the ones it stands on, lowest first.
-STANDS_ON = {
-    "vkml-io": [],
-    "vkml-core": ["vkml-io"],
-    "vkml-vulkan": ["vkml-io", "vkml-core"],
-    "vkml-nn": ["vkml-io", "vkml-core"],
-}
-ALL = list(STANDS_ON)
+from environments import (  # noqa: E402 - a sibling that is no package
+    ALL,
+    TORCH,
+    TORCH_PYTHONS,
+    find_interpreter,
+    install,
+    install_again,
+    program,
+    shader_tools,
+    torch_for,
+    version_of,
+    wheel_of,
+)
+
 IMPORT_NAMES = {
     "vkml-io": "vkml_io",
     "vkml-core": "vkml",
@@ -37,17 +40,27 @@ IMPORT_NAMES = {
 
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 PYTEST = ["pytest>=8.3", "hypothesis>=6.100"]
-# The oracle of many tests, required on the interpreters of TORCH_PYTHONS and used on the one that
-# runs nox where pip finds it. PyPI's Linux build brings gigabytes of CUDA along; set
-# PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu to get the CPU build instead.
-TORCH = "torch==2.13.0"
-TORCH_PYTHONS = ["3.11"]
 # The oldest NumPy that vkML accepts, or else that has wheels for the interpreter.
 OLDEST_NUMPY = {"3.11": "2.0.*", "3.12": "2.0.*", "3.13": "2.1.*", "3.14": "2.3.*"}
 DEMO = ["scikit-learn", "tqdm"]
 # Each release of these finds something new to say; raise them in a change of its own.
 RUFF = "ruff>=0.17,<0.18"
 MYPY = ["mypy>=2.4,<2.5", "numpy==2.4.*"]  # NumPy's own annotations change, too
+
+# What core's conformance suite is run with, beside everything on the first driver that is found.
+# SwiftShader offers little more than Vulkan guarantees; MIN_SPEC takes no more of lavapipe.
+VULKAN_SUITES = {
+    "swiftshader": {"VK_DRIVER_FILES": os.environ.get("VKML_SWIFTSHADER_ICD", "")},
+    "min-spec": {"VKML_MIN_SPEC": "1"},
+}
+VULKAN_DEBUG_MODES = {
+    "staging": {"VKML_VULKAN_FORCE_STAGING": "1", "VKML_VULKAN_VALIDATION": "sync"},
+    "access": {"VKML_VULKAN_DEBUG": "access"},
+    "canaries": {"VKML_VULKAN_DEBUG": "canaries"},
+    "gpu-assisted": {"VKML_VULKAN_DEBUG": "separate", "VKML_VULKAN_VALIDATION": "gpu"},
+}
+VULKAN_SAMPLE = "7"
+VULKAN_WORKERS = "2"
 
 TEST_SESSIONS = ["tests-io-alone", "tests-core", "tests-nn", "tests-vulkan"]
 
@@ -69,6 +82,10 @@ nox.options.sessions = [
 # Two BLAS threads on shared cores make small products many times slower, and the number of
 # threads changes the last bits of a result.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+# The software driver of the Vulkan tests: a worker thread costs it more than a small kernel.
+os.environ.setdefault("LP_NUM_THREADS", "0")
+if "VKML_LAVAPIPE_ICD" in os.environ:
+    os.environ.setdefault("VK_DRIVER_FILES", os.environ["VKML_LAVAPIPE_ICD"])
 
 
 # Tests -------------------------------------------------------------------------------
@@ -97,9 +114,25 @@ def tests_nn(session: nox.Session) -> None:
 
 @nox.session(name="tests-vulkan")
 def tests_vulkan(session: nox.Session) -> None:
-    """Prove that vkml-vulkan installs beside the others and that importing it opens nothing."""
-    install(session, ALL, *PYTEST)
-    run_pytest(session, "packages/vkml-vulkan/tests")
+    """Prove the Vulkan backend: all on one driver, core's suite on the other and in every mode.
+
+    Of the debug modes, which are slow, every `VULKAN_SAMPLE`-th case is run; ``vulkan-modes`` runs
+    them whole.
+    """
+    install(session, ALL, *PYTEST, "pytest-xdist", "ml_dtypes", "mpmath", *torch_for(session))
+    run_pytest(session, "packages/vkml-vulkan/tests", "-n", VULKAN_WORKERS)
+    for name, environment in VULKAN_SUITES.items():
+        run_vulkan_suite(session, name, environment)
+    for name, environment in VULKAN_DEBUG_MODES.items():
+        run_vulkan_suite(session, name, environment | {"VKML_SUITE_STEP": VULKAN_SAMPLE})
+
+
+@nox.session(name="vulkan-modes")
+def vulkan_modes(session: nox.Session) -> None:
+    """Prove core's suite on the Vulkan backend whole, in every mode and on every driver."""
+    install(session, ALL, *PYTEST, "pytest-xdist")
+    for name, environment in (VULKAN_SUITES | VULKAN_DEBUG_MODES).items():
+        run_vulkan_suite(session, name, environment)
 
 
 @nox.session(name="tests-integration")
@@ -131,7 +164,7 @@ def exhaustive(session: nox.Session) -> None:
     interpreters = {version: find_interpreter(version) for version in PYTHONS}
     current = f"{sys.version_info.major}.{sys.version_info.minor}"
     run_nox(session, ["versions", "shaders", "lint", "types", "docs", "build"])
-    run_nox(session, ["bench", "demo", "fuzz"])
+    run_nox(session, ["bench", "demo", "fuzz", "vulkan-modes"])
     run_nox(session, ["tests-integration", "tests-oldest"], "--", "-m", "")
     for version, path in interpreters.items():
         if path is not None:
@@ -190,6 +223,7 @@ def types(session: nox.Session) -> None:
             "packages/vkml-vulkan/hatch_build.py",
             ".ci/check_files.py",
             ".ci/check_versions.py",
+            ".ci/environments.py",
             "docs",
             "tests",
         )
@@ -251,7 +285,7 @@ def bench(session: nox.Session) -> None:
     if not scripts:
         session.warn("NOTHING MEASURED: tests/benchmarks holds no script yet")
         return
-    install(session, ALL, "ml_dtypes", "safetensors", *torch_for(session))
+    install(session, ALL, "ml_dtypes", "safetensors", "computeml", *torch_for(session))
     for script in scripts:
         session.run("python", str(script), *session.posargs)
 
@@ -288,93 +322,6 @@ def dev(session: nox.Session) -> None:
     session.log(f"activate it: source {ROOT / '.venv/bin/activate'}")
 
 
-# Building and installing --------------------------------------------------------------
-
-
-def install(session: nox.Session, names: list[str], *needs: str) -> None:
-    """Install `names`, the packages they stand on, and `needs`, in one resolution.
-
-    Every ``vkml-*`` distribution is given as the path of a wheel. The others are constrained to
-    a version that cannot exist, so that a package index never supplies one.
-    """
-    wanted = [name for name in ALL if name in names or any(name in STANDS_ON[n] for n in names)]
-    wheels = [str(wheel_of(session, name)) for name in wanted]
-    constraints = Path(session.create_tmp()) / "constraints.txt"
-    constraints.write_text("".join(f"{name}<0\n" for name in ALL if name not in wanted))
-    session.install("--constraint", str(constraints), *wheels, *needs)
-
-
-def install_again(session: nox.Session, names: list[str], *needs: str) -> None:
-    """Install as `install` does, into an environment that may hold an older build."""
-    install(session, names, *needs)
-    wheels = [str(wheel_of(session, name)) for name in names]
-    session.install("--force-reinstall", "--no-deps", *wheels)
-
-
-def wheel_of(session: nox.Session, name: str) -> Path:
-    """Return the path of the wheel of `name`, built once for each state of its source."""
-    source = ROOT / "packages" / name
-    folder = ROOT / ".nox" / "wheels" / digest_of(source)
-    if not any(folder.glob("*.whl")):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as building:
-            arguments = ["--no-deps", "--wheel-dir", building, str(source)]
-            session.run("python", "-m", "pip", "wheel", *arguments, silent=True)
-            built = next(Path(building).glob("*.whl"))
-            built.replace(folder / built.name)  # whole or not at all
-    return next(folder.glob("*.whl"))
-
-
-def digest_of(source: Path) -> str:
-    """Return a digest of all that a wheel is built from."""
-    digest = hashlib.sha256(str(source).encode())
-    files = [*source.glob("*.toml"), *source.glob("*.py"), source / "README.md", source / "LICENSE"]
-    files += sorted(path for path in (source / "src").rglob("*") if path.is_file())
-    caches = ("__pycache__", ".mypy_cache", ".ruff_cache", "spirv")  # the shaders' own are built
-    for path in (path for path in files if not any(cache in path.parts for cache in caches)):
-        digest.update(str(path.relative_to(source)).encode() + b"\0")
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
-
-
-def shader_tools() -> list[str]:
-    """Return the pinned compiler of the shaders and its companion, as the build requires them."""
-    text = (ROOT / "packages/vkml-vulkan/pyproject.toml").read_text()
-    requirements: list[str] = tomllib.loads(text)["build-system"]["requires"]
-    return [requirement for requirement in requirements if requirement.startswith("cmeel-")]
-
-
-def torch_for(session: nox.Session) -> list[str]:
-    """Return the requirement of PyTorch where it is tested, else nothing, and say so."""
-    version = version_of(session)
-    current = f"{sys.version_info.major}.{sys.version_info.minor}"
-    if version in TORCH_PYTHONS or (version == current and can_install(session, TORCH)):
-        return [TORCH]
-    session.warn(f"WITHOUT PyTorch on Python {version}: tests against that oracle are skipped")
-    return []
-
-
-def can_install(session: nox.Session, requirement: str) -> bool:
-    """Return whether pip finds `requirement` for the session's interpreter."""
-    command = ["python", "-m", "pip", "install", "--dry-run", "--no-deps", "--quiet", requirement]
-    try:
-        session.run(*command, silent=True)
-    except CommandFailed:
-        return False
-    return True
-
-
-def version_of(session: nox.Session) -> str:
-    """Return the version of the session's interpreter, like ``3.11``."""
-    code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    return str(session.run("python", "-c", code, silent=True, log=False)).strip()
-
-
-def program(environment: Path, name: str) -> str:
-    """Return the path of a program in a virtual environment."""
-    return str(environment / ("Scripts" if os.name == "nt" else "bin") / name)
-
-
 # Running ------------------------------------------------------------------------------
 
 
@@ -389,11 +336,29 @@ def run_pytest(session: nox.Session, *arguments: str, report: str | None = None)
     session.run(*command, *arguments, *session.posargs)
 
 
+def run_vulkan_suite(session: nox.Session, name: str, environment: dict[str, str]) -> None:
+    """Run core's suite on the Vulkan backend, in an environment."""
+    drivers = environment.get("VK_DRIVER_FILES", os.environ.get("VKML_LAVAPIPE_ICD", ""))
+    if not drivers and "VK_DRIVER_FILES" in environment:
+        session.warn(f"NOT TESTED on {name}: set VKML_{name.upper()}_ICD to its .json file")
+        return
+    if drivers:
+        environment = environment | {"VK_DRIVER_FILES": drivers}
+    suite = "packages/vkml-vulkan/tests/test_backend_suite.py"
+    session.env.update(environment)
+    try:
+        run_pytest(session, suite, "-n", VULKAN_WORKERS, report=f"{session.name}-{name}")
+    finally:
+        for each in environment:
+            del session.env[each]
+
+
 def run_mypy(session: nox.Session, *paths: str) -> bool:
     """Return whether mypy is content with `paths`, which may be roots of import packages."""
     roots = [f"packages/{name}/src" for name in ALL]
     roots += [
         "docs",
+        ".ci",
         "tests/demo",
         "tests/benchmarks",
         *(path for path in paths if path.endswith("/tests")),
@@ -409,16 +374,3 @@ def run_mypy(session: nox.Session, *paths: str) -> bool:
 def run_nox(session: nox.Session, sessions: list[str], *options: str) -> None:
     """Run `sessions` in another nox, so that interpreter and options can differ."""
     session.run(sys.executable, "-m", "nox", "-s", *sessions, *options, external=True)
-
-
-def find_interpreter(version: str) -> str | None:
-    """Return a working interpreter of that version, from PATH or pyenv, or None."""
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    on_path = shutil.which(f"python{version}")
-    candidates = [Path(on_path)] if on_path else []
-    candidates += sorted(pyenv.glob(f"{version}.*/bin/python"), reverse=True)
-    code = f"import sys, ensurepip; sys.exit('%d.%d' % sys.version_info[:2] != {version!r})"
-    for path in candidates:
-        if subprocess.run([path, "-c", code], capture_output=True, check=False).returncode == 0:
-            return str(path)
-    return None

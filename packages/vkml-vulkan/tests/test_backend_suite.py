@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,11 @@ REFUSED_WITH_FLOAT64: Final[frozenset[str]] = frozenset()
 """The cases that even a device with float64 arithmetic may refuse, by name."""
 
 
-@pytest.mark.parametrize("case", backend_suite.cases(), ids=str)
+STEP: Final = int(os.environ.get("VKML_SUITE_STEP", "1"))
+"""Every how many-th case is run: slow modes take a sample."""
+
+
+@pytest.mark.parametrize("case", backend_suite.cases()[::STEP], ids=str)
 def test_vulkan(case: Case, gpu: vkml.Device) -> None:
     try:
         case.run(gpu)
