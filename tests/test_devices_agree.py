@@ -1,4 +1,4 @@
-"""Training on a Vulkan device goes as it goes on the CPU, and checkpoints travel between the two."""
+"""Training on Vulkan goes as it goes on the CPU, and checkpoints travel between the two."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def labels() -> NDArray[np.int64]:
 def trained(
     name: str, images: NDArray[Any], labels: NDArray[Any], device: vkml.Device | str
 ) -> tuple[nn.Module, list[float]]:
-    """Return a model after `STEPS` steps, begun from the same weights everywhere, and its losses."""
+    """Return a model after `STEPS` steps from the same weights everywhere, and its losses."""
     vkml.manual_seed(0)
     model = MODELS[name]().to(device)
     optimizer = AdamW(model.parameters(), lr=1e-3)
