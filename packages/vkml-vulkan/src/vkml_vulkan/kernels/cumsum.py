@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 _ELEMENTS: Final = 4
 """What an invocation takes at a time where a workgroup walks together; as in ``cumsum.comp``."""
 
-_LONGEST_WALK: Final = 1024
-"""Elements that one invocation adds up one after the other: rounding errors add up as well."""
-_SHORTEST_WALK: Final = 64
-_LONGEST_TOGETHER: Final = 512
-"""Tiles of a workgroup, for the same reason."""
 _MOST_CHUNKS: Final = 4096
-_GPU_INVOCATIONS: Final = 1 << 15
+_LONGEST_CHUNK: Final = 64 * 64
+"""Elements that an invocation adds up for the sum of a chunk, as sums of sums of 64."""
+
+# What keeps a device busy, but is worth a second look at the elements.
+_CPU_GROUPS: Final = 16
+_CPU_CHUNK: Final = 16_384
+_GPU_GROUPS: Final = 256
+_GPU_CHUNK: Final = 64
 
 
 class _Lines(NamedTuple):
@@ -49,6 +51,10 @@ class _Walk(NamedTuple):
 
     together: bool
     chunk_size: int
+
+    def workgroup(self, profile: Profile) -> int:
+        """Return the invocations of a workgroup."""
+        return profile.workgroup if self.together else profile.independent_workgroup
 
 
 class _Plan(NamedTuple):
@@ -134,17 +140,18 @@ def _together(profile: Profile, lines: _Lines) -> bool:
 
 
 def _walk(profile: Profile, lines: _Lines) -> _Walk:
-    """Return how to walk along the lines."""
-    elements = lines.elements
-    smallest = math.ceil(elements / _MOST_CHUNKS)
-    if _together(profile, lines):
-        tile = profile.workgroup * _ELEMENTS
-        return _Walk(True, min(elements, max(smallest, _LONGEST_TOGETHER * tile)))
-    walk = _LONGEST_WALK
-    if not profile.on_cpu:
-        # More invocations are worth a second look at the elements.
-        walk = min(walk, max(_SHORTEST_WALK, elements * lines.number // _GPU_INVOCATIONS))
-    return _Walk(False, min(elements, max(smallest, walk)))
+    """Return how to walk along the lines, and where to cut them."""
+    walk = _Walk(_together(profile, lines), 1)
+    workgroup = walk.workgroup(profile)
+    wanted, shortest = (_CPU_GROUPS, _CPU_CHUNK) if profile.on_cpu else (_GPU_GROUPS, _GPU_CHUNK)
+    groups = lines.number if walk.together else math.ceil(lines.number / workgroup)
+    size = max(shortest, lines.elements * groups // wanted)
+    size = min(size, _LONGEST_CHUNK * (workgroup if walk.together else 1))
+    size = max(size, math.ceil(lines.elements / _MOST_CHUNKS))
+    if walk.together:
+        tile = workgroup * _ELEMENTS
+        size = math.ceil(size / tile) * tile
+    return walk._replace(chunk_size=min(size, lines.elements))
 
 
 def _launch(
@@ -152,7 +159,8 @@ def _launch(
 ) -> Launch:
     profile, head = device.profile, "QQQ"
     chunks = math.ceil(lines.elements / walk.chunk_size)
-    groups = lines.number if walk.together else math.ceil(lines.number / profile.workgroup)
+    workgroup = walk.workgroup(profile)
+    groups = lines.number if walk.together else math.ceil(lines.number / workgroup)
     words = [
         lines.number, lines.elements, walk.chunk_size, *lines.strides,
         groups, *divisor(groups), *axis_words(lines.sizes, lines.steps),
@@ -163,7 +171,7 @@ def _launch(
     pipeline = device.pipelines.get(
         f"cumsum{subgroup}_{operand.compute}",
         (
-            profile.workgroup, int(is_long(head, words)), profile.subgroup,
+            workgroup, int(is_long(head, words)), profile.subgroup,
             result.code, operand.code, int(walk.together), int(chunks > 1),
         ),
     )  # fmt: skip
@@ -176,11 +184,11 @@ def _launch(
 def _launch_of_sums(
     device: VulkanDevice, name: str, lines: _Lines, walk: _Walk, operand: Format
 ) -> Launch:
-    workgroup = device.profile.workgroup
+    workgroup = walk.workgroup(device.profile)
     lanes = workgroup & -workgroup if walk.together else 1
     blocks = math.ceil(lines.number / (workgroup // lanes))
     chunks = math.ceil(lines.elements / walk.chunk_size)
-    chosen = Geometry(lanes, False, False, chunks, walk.chunk_size, blocks)
+    chosen = Geometry(workgroup, lanes, False, False, chunks, walk.chunk_size, blocks)
     kept = Side(lines.number, lines.sizes, lines.steps[0])
     reduced = Side(lines.elements, [lines.elements], [lines.strides[0]])
     words = tail_words(0, kept, reduced, chosen)

@@ -232,7 +232,7 @@ def reduction_launch(
     pipeline = device.pipelines.get(
         f"reduce{subgroup}_{operand.compute}",
         (
-            profile.workgroup, int(is_long(head, words)), profile.subgroup,
+            chosen.workgroup, int(is_long(head, words)), profile.subgroup,
             code, result.code, operand.code,
             chosen.lanes, int(chosen.lanes_apart), int(chosen.wide), int(one_axis), companions,
         ),

@@ -41,6 +41,7 @@ class Side(NamedTuple):
 class Geometry(NamedTuple):
     """How many invocations share an output, how they read, and how often the work is cut."""
 
+    workgroup: int
     lanes: int
     lanes_apart: bool
     wide: bool
@@ -64,6 +65,9 @@ def _side(form: Form, axes: list[int]) -> Side:
     sizes, (strides,) = collapse(shape, [tuple(form.strides[axis] for axis in axes)])
     return Side(math.prod(shape), sizes, strides)
 
+
+_LONGEST_WALK: Final = 64 * 64
+"""Steps of an invocation, as sums of sums of 64: more of them would round more."""
 
 # What pays, by measurement on CPU drivers; on GPUs by what keeps some 50,000 invocations busy.
 _CPU_SHORT_ROW: Final = 512
@@ -100,11 +104,13 @@ def geometry(
     else:
         steps = _ceiling(reduced.elements, width)
         shared = _gpu_lanes(profile.workgroup, kept.elements, steps, apart=apart)
-    blocks = _ceiling(kept.elements, profile.workgroup // shared)
+    workgroup = profile.independent_workgroup if shared == 1 else profile.workgroup
+    blocks = _ceiling(kept.elements, workgroup // shared)
     step = shared * width
     count = _chunks(profile, blocks, reduced.elements, step) if chunks else 1
     size = _ceiling(_ceiling(reduced.elements, count), step) * step
-    return Geometry(shared, apart, wide, _ceiling(reduced.elements, size), size, blocks)
+    chunk_count = _ceiling(reduced.elements, size)
+    return Geometry(workgroup, shared, apart, wide, chunk_count, size, blocks)
 
 
 def _gpu_lanes(workgroup: int, outputs: int, steps: int, *, apart: bool) -> int:
@@ -119,7 +125,7 @@ def _gpu_lanes(workgroup: int, outputs: int, steps: int, *, apart: bool) -> int:
 def _chunks(profile: Profile, blocks: int, elements: int, step: int) -> int:
     wanted = _ceiling(_CPU_GROUPS if profile.on_cpu else _GPU_GROUPS, blocks)
     smallest = _CPU_CHUNK if profile.on_cpu else step * _GPU_STEPS_OF_CHUNK
-    return max(1, min(wanted, elements // smallest))
+    return max(min(wanted, elements // smallest), _ceiling(elements, step * _LONGEST_WALK))
 
 
 def _ceiling(count: int, size: int) -> int:

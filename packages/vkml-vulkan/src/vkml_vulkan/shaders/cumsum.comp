@@ -18,6 +18,13 @@
 #include "arithmetic.glsl"
 #include "workgroup_scan.glsl"
 
+#if defined(CLASS_F32)
+#include "two_floats.glsl"
+#elif defined(CLASS_F64)
+#include "numbers_f64.glsl"
+#include "two_doubles.glsl"
+#endif
+
 const uint LINES_PLACE = 6;
 const uint STRIDES_PLACE = 9;
 const uint GROUPS_PLACE = 11;
@@ -29,6 +36,29 @@ layout(constant_id = 5) const bool TOGETHER = false;  // a workgroup for a line
 layout(constant_id = 6) const bool CHUNKED = false;
 
 const uint ELEMENTS = 4;
+
+// A sum of many elements, with what was rounded off of it (Neumaier, "Rundungsfehleranalyse einiger
+// Verfahren zur Summation endlicher Summen", ZAMM 1974).
+struct Sum {
+    Value rounded;
+    Value lost;
+};
+
+#if defined(CLASS_I64)
+Sum added(Sum sum, Value x) { return Sum(value_add(sum.rounded, x), sum.lost); }
+
+Value value_of(Sum sum) { return sum.rounded; }
+#else
+Sum added(Sum sum, Value x) {
+    precise Value lost = sum.lost + two_sum(sum.rounded, x).y;
+    sum.rounded += x;
+    // An infinity less itself would be NaN.
+    sum.lost = is_infinite(sum.rounded) || is_nan(sum.rounded) ? Value(0) : lost;
+    return sum;
+}
+
+Value value_of(Sum sum) { return sum.rounded + sum.lost; }
+#endif
 
 Value sum_before(Value x, out Value total) {
 #if defined(CLASS_I64)
@@ -58,16 +88,16 @@ Value sum_of_chunks_before(uint chunk, uint line, uint lines) {
     return load(address_argument(4), int((chunk - 1u) * lines + line), code);
 }
 
-void walk_alone(Value sum, uint start, uint stop, ivec2 base, ivec2 strides) {
+void walk_alone(Sum sum, uint start, uint stop, ivec2 base, ivec2 strides) {
     uvec2 result = address_argument(0), operand = address_argument(2);
     for (uint position = start; position < stop; position++) {
         ivec2 offsets = base + int(position) * strides;
-        sum = value_add(sum, load(operand, offsets.x, OPERAND_CODE));
-        store(result, offsets.y, sum, RESULT_CODE);
+        sum = added(sum, load(operand, offsets.x, OPERAND_CODE));
+        store(result, offsets.y, value_of(sum), RESULT_CODE);
     }
 }
 
-void walk_together(Value sum, uint start, uint stop, ivec2 base, ivec2 strides) {
+void walk_together(Sum sum, uint start, uint stop, ivec2 base, ivec2 strides) {
     uvec2 result = address_argument(0), operand = address_argument(2);
     for (uint tile = start; tile < stop; tile += WORKGROUP * ELEMENTS) {
         uint first = tile + workgroup_lane() * ELEMENTS;
@@ -80,14 +110,14 @@ void walk_together(Value sum, uint start, uint stop, ivec2 base, ivec2 strides) 
             sums[each] = own;
         }
         Value total;
-        Value before = value_add(sum, sum_before(own, total));
+        Value before = value_add(value_of(sum), sum_before(own, total));
         for (uint each = 0; each < ELEMENTS; each++) {
             uint position = first + each;
             if (position < stop)
                 store(result, base.y + int(position) * strides.y, value_add(before, sums[each]),
                       RESULT_CODE);
         }
-        sum = value_add(sum, total);
+        sum = added(sum, total);
     }
 }
 
@@ -103,7 +133,7 @@ void main() {
     if (line >= lines || start >= stop) return;
     ivec2 base = offsets_of_line(line);
     ivec2 strides = ivec2(argument(STRIDES_PLACE), argument(STRIDES_PLACE + 1));
-    Value sum = sum_of_chunks_before(chunk, line, lines);
+    Sum sum = Sum(sum_of_chunks_before(chunk, line, lines), value_zero());
     if (TOGETHER) walk_together(sum, start, stop, base, strides);
     else walk_alone(sum, start, stop, base, strides);
 }

@@ -38,7 +38,7 @@ layout(constant_id = 10) const uint COMPANIONS = NO_COMPANIONS;
 const uint NOWHERE = 0xFFFFFFFFu;
 
 // Long sums are sums of sums of so many steps, which round less.
-const uint BLOCK = 256;
+const uint BLOCK = 64;
 
 bool has_places() { return OPERATION == ARGMAX || OPERATION == ARGMIN; }
 
