@@ -68,7 +68,7 @@ def is_better_swapped(profile: Profile, work: Contraction, itemsize: int) -> boo
 
 
 def _cpu_tiles(itemsize: int) -> tuple[tuple[int, int], ...]:
-    return ((8, 4), (8, 1), (1, 4)) if itemsize == 4 else ((4, 2), (1, 2))
+    return ((8, 8), (8, 2), (1, 2)) if itemsize == 4 else ((8, 4), (1, 2))
 
 
 def is_dot(work: Contraction) -> bool:
