@@ -76,6 +76,8 @@ _CPU_CHUNK: Final = 16_384
 _GPU_GROUPS: Final = 512
 _GPU_STEPS_OF_LANE: Final = 4
 _GPU_STEPS_OF_CHUNK: Final = 16
+_GPU_LANES: Final = (1, 8, 32)
+"""Few numbers, because each is compiled for; or as many lanes as there can be."""
 _GPU_COLUMNS: Final = 32
 _GPU_ENOUGH_COLUMNS: Final = 1 << 15
 
@@ -119,7 +121,8 @@ def _gpu_lanes(workgroup: int, outputs: int, steps: int, *, apart: bool) -> int:
         if outputs >= _GPU_ENOUGH_COLUMNS:
             return 1
         most = max(1, most // _power_of_two_from(min(outputs, _GPU_COLUMNS)))
-    return min(most, _power_of_two_from(_ceiling(steps, _GPU_STEPS_OF_LANE)))
+    wanted = _ceiling(steps, _GPU_STEPS_OF_LANE)
+    return next((lanes for lanes in _GPU_LANES if wanted <= lanes < most), most)
 
 
 def _chunks(profile: Profile, blocks: int, elements: int, step: int) -> int:

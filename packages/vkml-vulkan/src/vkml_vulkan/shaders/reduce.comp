@@ -144,7 +144,7 @@ State over_lanes_by_halves(State state, uint lane) {
     uint apart = LANES_APART ? COLUMNS : 1u;
     shared_states[self] = state;
     barrier();
-    for (uint half_count = LANES / 2; half_count > 0; half_count /= 2) {
+    [[dont_unroll]] for (uint half_count = LANES / 2; half_count > 0; half_count /= 2) {
         if (lane < half_count)
             shared_states[self] =
                 combined(shared_states[self], shared_states[self + half_count * apart]);

@@ -22,6 +22,8 @@
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #endif
 
+#extension GL_EXT_control_flow_attributes : require
+
 #include "arguments.glsl"
 #include "ordering.glsl"
 
@@ -55,7 +57,7 @@ shared double shared_doubles[WORKGROUP];
         uint self = gl_LocalInvocationIndex;                                                   \
         ARRAY[self] = x;                                                                       \
         barrier();                                                                             \
-        for (uint count = WORKGROUP; count > 1;) {                                             \
+        [[dont_unroll]] for (uint count = WORKGROUP; count > 1;) {                             \
             uint kept = (count + 1) / 2;                                                       \
             if (self + kept < count) ARRAY[self] = COMBINE(ARRAY[self], ARRAY[self + kept]);   \
             barrier();                                                                         \

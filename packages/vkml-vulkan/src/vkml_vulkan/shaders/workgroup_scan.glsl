@@ -49,7 +49,7 @@ uint workgroup_lane() {
         uint self = gl_LocalInvocationIndex;                                                   \
         ARRAY[self] = x;                                                                       \
         barrier();                                                                             \
-        for (uint back = 1; back < WORKGROUP; back *= 2) {                                     \
+        [[dont_unroll]] for (uint back = 1; back < WORKGROUP; back *= 2) {                     \
             TYPE more = self >= back ? ARRAY[self - back] : TYPE(0);                           \
             barrier();                                                                         \
             ARRAY[self] += more;                                                               \
