@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from vkml.backends.interface import Kernel
-from vkml_vulkan.formats import FORMATS, Format
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
-from vkml_vulkan.numbers import converter, packed_as
+from vkml_vulkan.kernels.fused import covered_format, wide_converter
+from vkml_vulkan.numbers import packed_as
 from vkml_vulkan.operand import Form, Operand, dense_form
 from vkml_vulkan.operation_codes import operation_codes
 
@@ -65,16 +63,3 @@ def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
         return Operand(storage, form, storage.address)
 
     return run
-
-
-def covered_format(entry: Entry, forms: tuple[Form, ...]) -> Format | None:
-    """Return the format of the operands; None where they differ, or there is no module."""
-    format = forms[0].format
-    if format is None or format.compute not in entry.classes:
-        return None
-    return format if all(each.dtype == forms[0].dtype for each in forms) else None
-
-
-def wide_converter(format: Format) -> Callable[[Any], Any]:
-    """Return the converter for numbers that meet half-precision elements in float32."""
-    return float if format.compute == "f64" else converter(FORMATS[np.dtype(np.float32)])

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from vkml.backends.interface import Kernel
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
-from vkml_vulkan.kernels.activation import covered_format
 from vkml_vulkan.kernels.copying import dense
+from vkml_vulkan.kernels.fused import covered_format
 from vkml_vulkan.kernels.normalization import CENTRES, PER_ROW, TO_INPUT, Forward
 from vkml_vulkan.kernels.normalization_backward import Backward
-from vkml_vulkan.kernels.rows import Launches, launches, rows_over
+from vkml_vulkan.kernels.row_launches import Launches, launches
+from vkml_vulkan.kernels.rows import rows_over
 from vkml_vulkan.numbers import packed_as
 from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
 

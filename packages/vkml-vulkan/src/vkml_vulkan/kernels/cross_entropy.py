@@ -12,10 +12,11 @@ import numpy as np
 from vkml.backends.interface import Kernel
 from vkml_vulkan.formats import Format, StorageCode
 from vkml_vulkan.kernel_table import Entry
-from vkml_vulkan.kernels.activation import covered_format
 from vkml_vulkan.kernels.copying import dense
+from vkml_vulkan.kernels.fused import covered_format
 from vkml_vulkan.kernels.normalization import statistics_dtype
-from vkml_vulkan.kernels.rows import Array, Launches, Rows, launches, row_launch, rows_over
+from vkml_vulkan.kernels.row_launches import Launches, launches, row_launch
+from vkml_vulkan.kernels.rows import Array, Rows, rows_over
 from vkml_vulkan.launch import Launch
 from vkml_vulkan.numbers import packed_as
 from vkml_vulkan.operand import Form, Operand, dense_form

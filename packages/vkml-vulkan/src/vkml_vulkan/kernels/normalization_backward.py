@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from vkml.backends.interface import Kernel
 from vkml_vulkan.kernel_table import Entry
-from vkml_vulkan.kernels.activation import covered_format
 from vkml_vulkan.kernels.copying import dense
+from vkml_vulkan.kernels.fused import covered_format
 from vkml_vulkan.kernels.normalization import CENTRES, TO_INPUT, WEIGHT, statistics_dtype
 from vkml_vulkan.kernels.parameter_gradients import ParameterGradients
-from vkml_vulkan.kernels.rows import Launches, launches, rows_over
+from vkml_vulkan.kernels.row_launches import Launches, launches
+from vkml_vulkan.kernels.rows import rows_over
 from vkml_vulkan.operand import Form, Operand, dense_form
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vkml.backends.interface import Kernel
 from vkml_vulkan.kernel_table import Entry
-from vkml_vulkan.kernels.activation import covered_format, wide_converter
+from vkml_vulkan.kernels.fused import covered_format, wide_converter
 from vkml_vulkan.launch import Launch
 from vkml_vulkan.layouts import require_countable
 from vkml_vulkan.numbers import packed_as

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vkml.backends.interface import Kernel
 from vkml_vulkan.kernel_table import Entry
-from vkml_vulkan.kernels.activation import covered_format
-from vkml_vulkan.kernels.rows import Launches, launches, rows_over
+from vkml_vulkan.kernels.fused import covered_format
+from vkml_vulkan.kernels.row_launches import Launches, launches
+from vkml_vulkan.kernels.rows import rows_over
 from vkml_vulkan.layouts import broadcast_strides
 from vkml_vulkan.operand import Form, Operand, dense_form
 
