@@ -24,6 +24,11 @@ from vkml_vulkan.errors import (
 Handle: TypeAlias = Any
 """A Vulkan handle or struct, as cffi gives it: cffi's types cannot be named in annotations."""
 
+_NO_MEMORY: Final = (
+    "VK_ERROR_OUT_OF_DEVICE_MEMORY",
+    "VK_ERROR_OUT_OF_HOST_MEMORY",
+    "VK_ERROR_TOO_MANY_OBJECTS",  # drivers limit the number of allocations
+)
 _INSTALL_LOADER: Final = (
     "Install the loader and a driver, on Debian or Ubuntu: "
     "apt install libvulkan1 mesa-vulkan-drivers. Then run: vkml-vulkan doctor"
@@ -67,7 +72,7 @@ class Vulkan:
         name = self.name_of_result(result)
         if name == "VK_ERROR_DEVICE_LOST":
             raise DeviceLostError(f"{call}: the driver gave the device up ({name}).")
-        if name in ("VK_ERROR_OUT_OF_DEVICE_MEMORY", "VK_ERROR_OUT_OF_HOST_MEMORY"):
+        if name in _NO_MEMORY:
             raise OutOfDeviceMemoryError(f"{call}: no memory left ({name}).")
         raise VulkanError(f"{call} failed: {name}. Run vkml-vulkan doctor for what is installed.")
 

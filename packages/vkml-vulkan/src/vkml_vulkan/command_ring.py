@@ -53,9 +53,9 @@ class CommandRing:
                 arguments = Allocation(device, _ARGUMENT_BYTES, argument_memory)
                 made.callback(arguments.free)
                 self._slots.append(Slot(commands, arguments))
+            self._next = 0
+            self._prepare_structs()
             self._made: Final = made.pop_all()
-        self._next = 0
-        self._prepare_structs()
 
     def begin(self, doing: Iterable[str]) -> Slot:
         """Return the next slot, once the device is done with it, ready to record into."""

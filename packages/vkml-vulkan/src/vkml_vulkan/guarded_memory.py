@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from vkml_vulkan.errors import AccessError
-from vkml_vulkan.memory import GRANULE, Block, Chunk, MemoryPool
+from vkml_vulkan.memory import GRANULE, Block, Chunk, MemoryPool, pop_chunk
 from vkml_vulkan.recorder import Recorder
 from vkml_vulkan.transfer import Transfer
 
@@ -22,15 +22,18 @@ _PATTERN: Final = 0xA5A5A5A5
 _GUARD_BYTES: Final = GRANULE
 
 
-def _whole_words(nbytes: int) -> int:
-    return max(-(-nbytes // 4) * 4, 4)
-
-
-class SeparatePool(MemoryPool):
-    """A buffer for each tensor."""
+class ExactPool(MemoryPool):
+    """Chunks as long as their tensors, up to a word."""
 
     def _chunk_bytes(self, nbytes: int) -> int:
-        return _whole_words(nbytes)
+        return max(-(-nbytes // 4) * 4, 4)
+
+    def _reuse(self, size: int) -> Chunk | None:
+        return pop_chunk(self._free[size])
+
+
+class SeparatePool(ExactPool):
+    """A buffer for each tensor."""
 
     def _room(self, size: int, _block_bytes: int) -> tuple[Block, int]:
         block = Block(self._allocate_block(size))
@@ -39,7 +42,7 @@ class SeparatePool(MemoryPool):
         return block, 0
 
 
-class GuardedPool(MemoryPool):
+class GuardedPool(ExactPool):
     """Guards before and behind each tensor."""
 
     def guard(self, recorder: Recorder, transfer: Transfer) -> None:
@@ -60,9 +63,6 @@ class GuardedPool(MemoryPool):
                         f"of it. Recent: {self._recorder.recent()}."
                     )
                     raise AccessError(message)
-
-    def _chunk_bytes(self, nbytes: int) -> int:
-        return _whole_words(nbytes)
 
     def _cut(self, size: int, block_bytes: int) -> Chunk:
         around = 2 * _GUARD_BYTES + -(-size // GRANULE) * GRANULE

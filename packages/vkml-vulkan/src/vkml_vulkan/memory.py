@@ -70,6 +70,25 @@ class Chunk:
         self.written = self.read = -1
         self.busy_until = 0
 
+    def shorten(self, nbytes: int) -> Chunk | None:
+        """Cut what follows the first bytes off and return it; None where nothing does."""
+        if self.nbytes == nbytes:
+            return None
+        rest = Chunk(self.block, self.offset + nbytes, self.nbytes - nbytes)
+        rest.written, rest.read, rest.busy_until = self.written, self.read, self.busy_until
+        self.nbytes = nbytes
+        return rest
+
+    def absorb(self, other: Chunk) -> bool:
+        """Take another chunk in if it begins where this one ends; return whether it does."""
+        if other.block is not self.block or other.offset != self.offset + self.nbytes:
+            return False
+        self.nbytes += other.nbytes
+        self.written = max(self.written, other.written)
+        self.read = max(self.read, other.read)
+        self.busy_until = max(self.busy_until, other.busy_until)
+        return True
+
 
 class Storage:
     """The memory of one tensor and its views. The chunk goes back when nobody holds it."""
@@ -179,29 +198,52 @@ class MemoryPool:
                 self._class_of.clear()
             size = self._class_of[nbytes] = self._chunk_bytes(nbytes)
             free = self._free.setdefault(size, [])
-            chunk = _pop(free)
+            chunk = pop_chunk(free)
             if chunk is None:
-                chunk = self._new_chunk(size, free)
+                chunk = self._new_chunk(size)
             return Storage(chunk, nbytes, free)
 
     def _chunk_bytes(self, nbytes: int) -> int:
         """Return the size of the chunk for `nbytes` bytes."""
         return size_class(nbytes)
 
-    def _new_chunk(self, size: int, free: list[Chunk]) -> Chunk:
-        """Return a new chunk; where there is no room, free what is dead and try once more."""
+    def _new_chunk(self, size: int) -> Chunk:
+        """Return a chunk that was not free, or only as part of a longer one."""
         try:
             return self._cut(size, self._block_bytes)
         except OutOfDeviceMemoryError:
+            found = self._reuse(size)
+        if found is None:
             gc.collect()  # graphs of gradients are cycles, and hold tensors
-        chunk = _pop(free)
-        if chunk is not None:
-            return chunk
-        self.trim()
+            self.trim()
+            self._merge()
+            found = self._reuse(size)
+        if found is not None:
+            return found
         try:
             return self._cut(size, size)
         except OutOfDeviceMemoryError as error:
             raise OutOfDeviceMemoryError(self._shortage(size, error)) from None
+
+    def _reuse(self, size: int) -> Chunk | None:
+        """Return a chunk that is cut from a longer free one, the shortest that is long enough."""
+        while fitting := [each for each, chunks in self._free.items() if each >= size and chunks]:
+            found = pop_chunk(self._free[min(fitting)])
+            if found is not None:
+                rest = found.shorten(size)
+                if rest is not None:
+                    self._free.setdefault(rest.nbytes, []).append(rest)
+                return found
+        return None
+
+    def _merge(self) -> None:
+        """Make one of free chunks that are neighbours."""
+        merged: list[Chunk] = []
+        for chunk in sorted(self._take_free(), key=lambda each: each.address):
+            if not (merged and merged[-1].absorb(chunk)):
+                merged.append(chunk)
+        for chunk in merged:
+            self._free.setdefault(chunk.nbytes, []).append(chunk)
 
     def _cut(self, size: int, block_bytes: int) -> Chunk:
         """Return a new chunk; where no block has room, of a new one of `block_bytes` or more."""
@@ -228,7 +270,7 @@ class MemoryPool:
         """Take every free chunk, one by one, so that no other thread gets the same."""
         found = []
         for chunks in self._free.values():
-            while (chunk := _pop(chunks)) is not None:
+            while (chunk := pop_chunk(chunks)) is not None:
                 found.append(chunk)
         return found
 
@@ -270,7 +312,7 @@ class MemoryPool:
         )
 
 
-def _pop(chunks: list[Chunk]) -> Chunk | None:
+def pop_chunk(chunks: list[Chunk]) -> Chunk | None:
     """Return the last chunk, taken out; None where there is none. Atomic, as `pop` is."""
     try:
         return chunks.pop()

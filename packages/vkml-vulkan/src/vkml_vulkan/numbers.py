@@ -28,6 +28,8 @@ def converter(format: Format) -> Callable[[Any], Any]:
         return float
     if format.code is StorageCode.FLOAT16:
         return _as_float16
+    if format.code is StorageCode.BFLOAT16:
+        return _as_bfloat16
     if format.compute == "f32":
         return _as_float32
     return int
@@ -43,6 +45,16 @@ def _as_float32(number: Any) -> float:
 def _as_float16(number: Any) -> float:
     with np.errstate(over="ignore"):
         return float(np.float16(number))
+
+
+def _as_bfloat16(number: Any) -> float:
+    single = np.float32(_as_float32(number))
+    if np.isnan(single):
+        return float(single)
+    # To the nearest, halves to the even one; a carry into the exponent is right, up to infinity.
+    bits = int(single.view(np.uint32))
+    rounded = bits + 0x7FFF + (bits >> 16 & 1)
+    return float(np.uint32(rounded & 0xFFFF0000).view(np.float32))
 
 
 def number_bits(number: Any, format: Format) -> int:

@@ -49,7 +49,6 @@ class Recorder:
 
     def __init__(self, device: LogicalDevice, argument_memory: MemoryKind) -> None:
         self._device = device
-        self._ring = CommandRing(device, argument_memory)
         self._slot: Slot | None = None
         self._commands: Any = None
         self._bound: Any = None
@@ -69,6 +68,7 @@ class Recorder:
             | ACCESS_TRANSFER_READ
             | ACCESS_TRANSFER_WRITE,
         )
+        self._ring = CommandRing(device, argument_memory)
 
     def launch(
         self, launch: Launch, written: Sequence[Chunk], read: Sequence[Chunk], *arguments: Any
