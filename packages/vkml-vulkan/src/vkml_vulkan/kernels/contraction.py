@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vkml_vulkan.layouts import collapse, divisor
+from vkml_vulkan.layouts import collapse
 
 
 class Axis(NamedTuple):
@@ -116,7 +116,7 @@ def _stays_inside(window: Window, axes: Sequence[Axis]) -> bool:
 def _extends_within(limit: int, start: int, steps: Sequence[tuple[int, int]]) -> bool:
     least = start + sum(min(0, (size - 1) * step) for size, step in steps)
     most = start + sum(max(0, (size - 1) * step) for size, step in steps)
-    return 0 <= least and most < limit
+    return least >= 0 and most < limit
 
 
 def merged(axes: Sequence[Axis]) -> Axes:
@@ -124,9 +124,7 @@ def merged(axes: Sequence[Axis]) -> Axes:
     shape = tuple(each.size for each in axes)
     steps = [tuple(each[place] for each in axes) for place in range(1, len(Axis._fields))]
     sizes, strides = collapse(shape, steps)
-    found = [
-        Axis(size, *(each[place] for each in strides)) for place, size in enumerate(sizes)
-    ]
+    found = [Axis(size, *(each[place] for each in strides)) for place, size in enumerate(sizes)]
     return tuple(reversed(found))
 
 
@@ -158,10 +156,8 @@ def count(axes: Axes) -> int:
     return math.prod(each.size for each in axes)
 
 
-def axis_words(axes: Axes, operands: Sequence[str]) -> list[int]:
-    """Return size, divisor and the named steps of axes, the innermost first, for the shader."""
-    words = []
-    for each in reversed(axes):
-        steps = each._asdict()
-        words += [each.size, *divisor(each.size), *(steps[name] for name in operands)]
-    return words
+def reach(work: Contraction) -> int:
+    """Return how far apart, in elements, the first and last element of an operand may be."""
+    axes = work.batch + work.rows + work.columns + work.inner
+    left = sum((each.size - 1) * abs(each.left) for each in axes)
+    return max(left, sum((each.size - 1) * abs(each.right) for each in axes))

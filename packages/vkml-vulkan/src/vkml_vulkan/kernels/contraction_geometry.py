@@ -42,6 +42,8 @@ _BLOCK = 512
 _DEPTH = 16
 _FEW = 4
 """Rows or columns that do not fill a tile."""
+_SHORT = 64
+"""Products of a short sum."""
 
 
 def choose_geometry(profile: Profile, work: Contraction, itemsize: int) -> Geometry:
@@ -62,13 +64,19 @@ def is_better_swapped(profile: Profile, work: Contraction, itemsize: int) -> boo
     rows, columns = count(work.rows), count(work.columns)
     if not profile.on_cpu:
         return columns <= _FEW < rows
-    lanes, tiles = profile.workgroup, _cpu_tiles(itemsize)
+    lanes, tiles = profile.workgroup, _cpu_tiles(work, itemsize)
     as_it_is = min(cpu_cost(rows, columns, lanes, each) for each in tiles)
     return min(cpu_cost(columns, rows, lanes, each) for each in tiles) < as_it_is
 
 
-def _cpu_tiles(itemsize: int) -> tuple[tuple[int, int], ...]:
-    return ((8, 8), (8, 2), (1, 2)) if itemsize == 4 else ((8, 4), (1, 2))
+def _cpu_tiles(work: Contraction, itemsize: int) -> tuple[tuple[int, int], ...]:
+    """Return rows and columns that an invocation may compute: as many as registers hold, or few.
+
+    For few rows it is not many columns either, which would compete for cache lines; but of short
+    sums, to begin which costs more than to compute them.
+    """
+    narrow = (1, 8) if count(work.inner) <= _SHORT else (1, 2)
+    return ((8, 8), (8, 2), narrow) if itemsize == 4 else ((8, 4), narrow)
 
 
 def is_dot(work: Contraction) -> bool:
@@ -80,9 +88,9 @@ def _for_cpu(
     profile: Profile, work: Contraction, rows: int, columns: int, itemsize: int
 ) -> Geometry:
     lanes = profile.workgroup
-    if rows * columns <= _FEW and is_dot(work) and work.inner[-1].size >= _FEW * lanes:
+    if max(rows, columns) <= _FEW and is_dot(work) and work.inner[-1].size >= _FEW * lanes:
         return _dots(lanes, rows, columns)
-    tile = min(_cpu_tiles(itemsize), key=lambda each: cpu_cost(rows, columns, lanes, each))
+    tile = min(_cpu_tiles(work, itemsize), key=lambda each: cpu_cost(rows, columns, lanes, each))
     return _registers(work, lanes, tile)
 
 
@@ -143,6 +151,4 @@ def _tiles(workgroup: int, rows: int, columns: int) -> Geometry:
     row_threads = 1 << (workgroup.bit_length() - 1) // 2
     column_threads = workgroup // row_threads
     constants = (rows, columns, row_threads, _DEPTH)
-    return Geometry(
-        TILES, constants, workgroup, rows * row_threads, columns * column_threads, 1
-    )
+    return Geometry(TILES, constants, workgroup, rows * row_threads, columns * column_threads, 1)

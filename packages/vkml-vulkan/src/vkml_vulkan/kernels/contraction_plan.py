@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from vkml_vulkan.formats import Format, StorageCode
-from vkml_vulkan.kernels.contraction import Contraction, axis_words, count
+from vkml_vulkan.kernels.contraction import Contraction, count, reach
+from vkml_vulkan.kernels.contraction_arguments import Splitting, arguments, count_tiles
 from vkml_vulkan.kernels.contraction_geometry import (
     DOTS,
     TILES,
     Geometry,
-    block_size,
     choose_geometry,
     is_better_swapped,
 )
@@ -74,11 +74,6 @@ class ContractionPlan(NamedTuple):
     final: Launch | None
 
 
-class _Splitting(NamedTuple):
-    splits: int
-    stride: int
-
-
 def plan_contractions(
     device: VulkanDevice,
     name: str,
@@ -95,14 +90,16 @@ def plan_contractions(
     works = [each for each in works if count(each.batch + each.rows + each.columns)]
     if not works:
         return ContractionPlan(result, False, (), 0, None)
+    for each in works:
+        require_countable(name, reach(each))
     itemsize = max(operand.itemsize, 4)
     swapped = len(works) == 1 and is_better_swapped(device.profile, works[0], itemsize)
     if swapped:
         works = [works[0].swapped()]
     geometries = [choose_geometry(device.profile, each, itemsize) for each in works]
-    splits = max(map(_splits, [device] * len(works), works, geometries))
-    splits = max(1, min(splits, MAX_ELEMENTS // result.size))
-    splitting = _Splitting(splits, result.size if splits > 1 else 0)
+    wanted = (_splits(device, *each) for each in zip(works, geometries, strict=True))
+    splits = max(1, min(max(wanted), MAX_ELEMENTS // result.size))
+    splitting = Splitting(splits, result.size if splits > 1 else 0)
     launches = [
         _launch(device, name, result, operand, each, geometry, splitting)
         for each, geometry in zip(works, geometries, strict=True)
@@ -157,17 +154,10 @@ def _splits(device: VulkanDevice, work: Contraction, geometry: Geometry) -> int:
     on_cpu = device.profile.on_cpu
     busy = _BUSY_GROUPS_ON_CPU if on_cpu else _BUSY_GROUPS_ON_GPU
     worth = _WORTH_A_SPLIT_ON_CPU if on_cpu else _WORTH_A_SPLIT_ON_GPU
-    splits = min(busy // math.prod(_tiles(work, geometry)), products // worth)
+    splits = min(busy // math.prod(count_tiles(work, geometry)), products // worth)
     if geometry.shader == DOTS:
         splits = max(splits, -(-products // (_LONG_DOT * geometry.workgroup)))
     return splits
-
-
-def _tiles(work: Contraction, geometry: Geometry) -> tuple[int, int, int]:
-    """Return tiles along rows and along columns, and the batch."""
-    row_tiles = -(-count(work.rows) // geometry.tile_rows)
-    column_tiles = -(-count(work.columns) // geometry.tile_columns)
-    return row_tiles, column_tiles, count(work.batch)
 
 
 def _launch(
@@ -177,18 +167,16 @@ def _launch(
     operand: Format,
     work: Contraction,
     geometry: Geometry,
-    splitting: _Splitting,
+    splitting: Splitting,
 ) -> Launch:
-    row_tiles, column_tiles, batch = _tiles(work, geometry)
+    row_tiles, column_tiles, batch = count_tiles(work, geometry)
     groups = row_tiles * column_tiles * batch * splitting.splits
     require_countable(name, groups)
-    steps = _steps(work, geometry)
-    per_split = -(-steps // splitting.splits)
-    tail = _words(work, geometry, splitting, steps, per_split)
+    tail = arguments(work, geometry, splitting)
     code = operand.code if splitting.splits == 1 else _part_code(operand)
     extra: tuple[int, ...] = ()
     if geometry.shader == TILES:
-        extra = (int(per_split > _LONG_SUM),)
+        extra = (int(_products(work) > splitting.splits * _LONG_SUM),)
     constants = (
         geometry.workgroup, 1, operand.code, code, int(work.window is not None),
         *geometry.constants, *extra,
@@ -196,39 +184,7 @@ def _launch(
     pipeline = device.pipelines.get(f"{geometry.shader}_{operand.compute}", constants)
     elements = count(work.batch) * count(work.rows) * count(work.columns)
     cost = max(elements * _products(work), result.size)
-    return Launch(
-        device.device.api, name, pipeline, _HEAD, tail, device.grid(groups), cost
-    )
-
-
-def _steps(work: Contraction, geometry: Geometry) -> int:
-    outer, middle, inner = (each.size for each in work.inner)
-    return outer * middle * -(-inner // geometry.unit)
-
-
-def _words(
-    work: Contraction, geometry: Geometry, splitting: _Splitting, steps: int, per_split: int
-) -> list[int]:
-    """Return the arguments of ``contraction.glsl``, from `ROW_COUNT` on."""
-    row_tiles, column_tiles, batch = _tiles(work, geometry)
-    outer, middle, inner = work.inner
-    window = work.window or (0, 0, 0, 0)
-    block = block_size(inner.size)
-    blocks = max(1, -(-inner.size // block))
-    strides = [(each.left, each.right, each.y, each.x) for each in (inner, middle, outer)]
-    return [
-        count(work.rows), count(work.columns), batch,
-        row_tiles, *divisor(row_tiles), column_tiles, *divisor(column_tiles),
-        splitting.splits, *divisor(splitting.splits), splitting.stride,
-        steps, per_split, inner.size, *divisor(max(1, inner.size)), block, blocks, *divisor(blocks),
-        middle.size, *divisor(max(1, middle.size)), *sum(strides, ()),
-        work.result_start, work.left_start, work.right_start, window[2], window[3], window[0], window[1],
-        len(work.batch), len(work.rows), len(work.columns),
-        int(abs(inner.left) == 1), int(abs(inner.right) == 1),
-        *axis_words(work.batch, ("left", "right", "result", "bias")),
-        *axis_words(work.rows, ("left", "result", "bias")),
-        *axis_words(work.columns, ("right", "result", "bias", "y", "x")),
-    ]  # fmt: skip
+    return Launch(device.device.api, name, pipeline, _HEAD, tail, device.grid(groups), cost)
 
 
 def _part_code(operand: Format) -> StorageCode:
@@ -249,6 +205,4 @@ def _final(
     module = f"split_sum_{operand.compute}"
     pipeline = device.pipelines.get(module, (workgroup, 0, operand.code))
     groups = device.grid(-(-result.size // workgroup))
-    return Launch(
-        device.device.api, name, pipeline, _SUM_HEAD, tail, groups, result.size * splits
-    )
+    return Launch(device.device.api, name, pipeline, _SUM_HEAD, tail, groups, result.size * splits)

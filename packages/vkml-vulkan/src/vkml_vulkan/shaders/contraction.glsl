@@ -40,9 +40,9 @@ const uint INNER_SIZE = 23;
 const uint BLOCK_SIZE = 26;  // the innermost axis goes in blocks
 const uint BLOCKS = 27;
 const uint MIDDLE_SIZE = 30;    // the axis around the innermost one
-const uint INNER_STRIDES = 33;  // left, right, y, x; so for each axis
-const uint MIDDLE_STRIDES = 37;
-const uint OUTER_STRIDES = 41;
+const uint INNER_STEPS = 33;    // of left, right, y, x; so for each axis
+const uint MIDDLE_STEPS = 37;
+const uint OUTER_STEPS = 41;
 const uint RESULT_START = 45;
 const uint LEFT_START = 46;
 const uint RIGHT_START = 47;
@@ -56,7 +56,7 @@ const uint COLUMN_RANK = 54;
 const uint LEFT_IS_DEEP = 55;  // tiles are loaded along the innermost axis
 const uint RIGHT_IS_DEEP = 56;
 const uint AXES = 57;
-// Words of an axis: size, multiplier, shift, strides.
+// Words of an axis: size, multiplier, shift, and the steps of these:
 const uint BATCH_WORDS = 7;   // left, right, result, bias
 const uint ROW_WORDS = 6;     // left, result, bias
 const uint COLUMN_WORDS = 8;  // right, result, bias, y, x
@@ -145,16 +145,33 @@ Column find_column(Task task, uint column) {
     return found;
 }
 
-// What an index along inner axes adds to offsets.
-struct Inner { int left, right, y, x; };
+// Inner axes, copied from memory before the loops that use them. Steps are those of: left, right,
+// y, x.
+struct InnerAxis { uint size, multiplier, shift; ivec4 steps; };
+struct InnerAxes { InnerAxis inner, middle; ivec4 outer_steps; };
 
-Inner add_inner(Inner sum, uint index, uint strides) {
-    return Inner(
-        sum.left + int(index * word(strides)), sum.right + int(index * word(strides + 1)),
-        sum.y + int(index * word(strides + 2)), sum.x + int(index * word(strides + 3)));
+ivec4 find_steps(uint place) {
+    return ivec4(word(place), word(place + 1), word(place + 2), word(place + 3));
 }
 
-bool is_inside(int y, int x) { return uint(y) < word(HEIGHT) && uint(x) < word(WIDTH); }
+// `parts` is the place of the parts of the innermost axis that are counted: INNER_SIZE or BLOCKS.
+InnerAxes find_inner_axes(uint parts) {
+    InnerAxes axes;
+    axes.inner = InnerAxis(word(parts), word(parts + 1), word(parts + 2), find_steps(INNER_STEPS));
+    axes.middle = InnerAxis(
+        word(MIDDLE_SIZE), word(MIDDLE_SIZE + 1), word(MIDDLE_SIZE + 2), find_steps(MIDDLE_STEPS));
+    axes.outer_steps = find_steps(OUTER_STEPS);
+    return axes;
+}
+
+// What the axes around the innermost one add to left, right, y and x; `inner` is its index.
+ivec4 find_outer_offsets(InnerAxes axes, uint step, out uint inner) {
+    uint around = quotient(step, axes.inner.multiplier, axes.inner.shift);
+    inner = step - around * axes.inner.size;
+    uint outer = quotient(around, axes.middle.multiplier, axes.middle.shift);
+    uint middle = around - outer * axes.middle.size;
+    return int(middle) * axes.middle.steps + int(outer) * axes.outer_steps;
+}
 
 void multiply_add(inout Value sum, Value x, Value y) { sum = value_add(sum, value_multiply(x, y)); }
 

@@ -25,15 +25,16 @@ void main() {
         for (uint j = 0; j < COLUMNS; j++) sum[i][j] = value_zero();
 
     uvec2 left = address_word(LEFT), right = address_word(RIGHT);
+    int left_step = int(word(INNER_STEPS)), right_step = int(word(INNER_STEPS + 1));
     uint thread = gl_LocalInvocationIndex;
     uint first = task.split * word(STEPS_PER_SPLIT);
     uint end = min(first + word(STEPS_PER_SPLIT), word(STEPS));
     for (uint step = first + thread; step < end; step += WORKGROUP) {
-        Inner inner = add_inner(Inner(0, 0, 0, 0), step, INNER_STRIDES);
         Value a[ROWS], b[COLUMNS];
-        for (uint i = 0; i < ROWS; i++) a[i] = load(left, left_starts[i] + inner.left, OPERAND_CODE);
+        for (uint i = 0; i < ROWS; i++)
+            a[i] = load(left, left_starts[i] + int(step) * left_step, OPERAND_CODE);
         for (uint j = 0; j < COLUMNS; j++)
-            b[j] = load(right, right_starts[j] + inner.right, OPERAND_CODE);
+            b[j] = load(right, right_starts[j] + int(step) * right_step, OPERAND_CODE);
         for (uint i = 0; i < ROWS; i++)
             for (uint j = 0; j < COLUMNS; j++) multiply_add(sum[i][j], a[i], b[j]);
     }

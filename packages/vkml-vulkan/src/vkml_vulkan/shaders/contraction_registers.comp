@@ -1,21 +1,11 @@
-// A contraction in registers: an invocation sums ROWS x COLUMNS elements of the result. Neighbouring
-// invocations have neighbouring columns, and all of a workgroup the same rows, so that their loads
-// of the left operand are one. Without shared memory and barriers: best on CPUs, whose caches do as
-// well, and for few rows.
+// A contraction in registers: an invocation sums ROWS x COLUMNS elements of the result. Neighbours
+// have neighbouring columns, and all of a workgroup the same rows, so that their loads of the left
+// operand are one. Without shared memory and barriers: best on CPUs, whose caches do as well, and
+// for few rows.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
 #include "contraction.glsl"
-
-// Steps are blocks of the innermost axis.
-Inner find_block(uint block, out uint length) {
-    uint piece, middle;
-    uint outer = divide(divide(block, BLOCKS, piece), MIDDLE_SIZE, middle);
-    uint first = piece * word(BLOCK_SIZE);
-    length = min(word(BLOCK_SIZE), word(INNER_SIZE) - first);
-    Inner found = add_inner(Inner(0, 0, 0, 0), first, INNER_STRIDES);
-    return add_inner(add_inner(found, middle, MIDDLE_STRIDES), outer, OUTER_STRIDES);
-}
 
 void main() {
     Task task = find_task();
@@ -36,22 +26,24 @@ void main() {
         for (uint j = 0; j < COLUMNS; j++) total[i][j] = value_zero();
 
     uvec2 left = address_word(LEFT), right = address_word(RIGHT);
-    int left_step = int(word(INNER_STRIDES)), right_step = int(word(INNER_STRIDES + 1));
-    int x_step = int(word(INNER_STRIDES + 3));
-    uint width = word(WIDTH);
+    InnerAxes axes = find_inner_axes(BLOCKS);
+    ivec4 steps = axes.inner.steps;
+    uint inner_size = word(INNER_SIZE), block_size = word(BLOCK_SIZE);
+    uint height = word(HEIGHT), width = word(WIDTH);
     uint first_block = task.split * word(STEPS_PER_SPLIT);
     uint end_block = min(first_block + word(STEPS_PER_SPLIT), word(STEPS));
+    // Steps are blocks of the innermost axis.
     for (uint block = first_block; block < end_block; block++) {
-        uint length;
-        Inner start = find_block(block, length);
+        uint piece;
+        ivec4 start = find_outer_offsets(axes, block, piece) + int(piece * block_size) * steps;
+        uint length = min(block_size, inner_size - piece * block_size);
         int left_places[ROWS], right_places[COLUMNS], x[COLUMNS];
-        for (uint i = 0; i < ROWS; i++) left_places[i] = rows[i].left + start.left;
+        for (uint i = 0; i < ROWS; i++) left_places[i] = rows[i].left + start.x;
         for (uint j = 0; j < COLUMNS; j++) {
-            right_places[j] = columns[j].right + start.right;
-            if (WINDOWED) {
-                bool above = uint(columns[j].y + start.y) >= word(HEIGHT);
-                x[j] = above ? OUTSIDE : columns[j].x + start.x;
-            }
+            right_places[j] = columns[j].right + start.y;
+            // The innermost axis has no step of y.
+            bool is_inside = uint(columns[j].y + start.z) < height;
+            x[j] = is_inside ? columns[j].x + start.w : OUTSIDE;
         }
         Value sum[ROWS][COLUMNS];
         for (uint i = 0; i < ROWS; i++)
@@ -60,18 +52,18 @@ void main() {
             Value a[ROWS], b[COLUMNS];
             for (uint i = 0; i < ROWS; i++) {
                 a[i] = load(left, left_places[i], OPERAND_CODE);
-                left_places[i] += left_step;
+                left_places[i] += steps.x;
             }
             for (uint j = 0; j < COLUMNS; j++) {
                 if (WINDOWED) {
-                    bool inside = uint(x[j]) < width;
-                    b[j] = load(right, inside ? right_places[j] : 0, OPERAND_CODE);
-                    if (!inside) b[j] = value_zero();
-                    x[j] += x_step;
+                    bool is_inside = uint(x[j]) < width;
+                    b[j] = load(right, is_inside ? right_places[j] : 0, OPERAND_CODE);
+                    if (!is_inside) b[j] = value_zero();
+                    x[j] += steps.w;
                 } else {
                     b[j] = load(right, right_places[j], OPERAND_CODE);
                 }
-                right_places[j] += right_step;
+                right_places[j] += steps.y;
             }
             for (uint i = 0; i < ROWS; i++)
                 for (uint j = 0; j < COLUMNS; j++) multiply_add(sum[i][j], a[i], b[j]);

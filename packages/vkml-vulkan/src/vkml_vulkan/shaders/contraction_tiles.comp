@@ -32,13 +32,11 @@ void find_load(uint load, bool deep, uint tile_size, out uint across, out uint d
     depth = deep ? linear % DEPTH : linear / tile_size;
 }
 
-// Steps are single indices.
-Inner find_inner(uint step, bool is_simple) {
-    if (is_simple) return add_inner(Inner(0, 0, 0, 0), step, INNER_STRIDES);
-    uint inner, middle;
-    uint outer = divide(divide(step, INNER_SIZE, inner), MIDDLE_SIZE, middle);
-    Inner found = add_inner(Inner(0, 0, 0, 0), inner, INNER_STRIDES);
-    return add_inner(add_inner(found, middle, MIDDLE_STRIDES), outer, OUTER_STRIDES);
+ivec4 find_offsets(InnerAxes axes, uint step, bool is_simple) {
+    if (is_simple) return int(step) * axes.inner.steps;
+    uint inner;
+    ivec4 around = find_outer_offsets(axes, step, inner);
+    return around + int(inner) * axes.inner.steps;
 }
 
 void main() {
@@ -71,18 +69,21 @@ void main() {
     uvec2 left = address_word(LEFT), right = address_word(RIGHT);
     uint row_thread = gl_LocalInvocationIndex / COLUMN_THREADS;
     uint column_thread = gl_LocalInvocationIndex % COLUMN_THREADS;
-    bool is_simple = word(STEPS) == word(INNER_SIZE);
+    InnerAxes axes = find_inner_axes(INNER_SIZE);
+    uint height = word(HEIGHT), width = word(WIDTH);
+    bool is_simple = word(STEPS) == axes.inner.size;
     uint first = task.split * word(STEPS_PER_SPLIT);
     uint end = min(first + word(STEPS_PER_SPLIT), word(STEPS));
     uint slices = 0;
+    // Steps are single indices.
     for (uint step = first; step < end; step += DEPTH) {
         // Beyond the end there are zeros on both sides, so infinity cannot meet zero there.
         for (uint i = 0; i < ROW_LOADS; i++) {
             find_load(i, left_is_deep, TILE_ROWS, across, depth);
             Value value = value_zero();
             if (has_row[i] && step + depth < end) {
-                Inner inner = find_inner(step + depth, is_simple);
-                value = load(left, left_starts[i] + inner.left, OPERAND_CODE);
+                ivec4 offsets = find_offsets(axes, step + depth, is_simple);
+                value = load(left, left_starts[i] + offsets.x, OPERAND_CODE);
             }
             left_tile[depth * ROW_PITCH + across] = value;
         }
@@ -90,9 +91,11 @@ void main() {
             find_load(j, right_is_deep, TILE_COLUMNS, across, depth);
             Value value = value_zero();
             if (has_column[j] && step + depth < end) {
-                Inner inner = find_inner(step + depth, is_simple);
-                if (!WINDOWED || is_inside(starts[j].y + inner.y, starts[j].x + inner.x))
-                    value = load(right, starts[j].right + inner.right, OPERAND_CODE);
+                ivec4 offsets = find_offsets(axes, step + depth, is_simple);
+                bool is_inside = uint(starts[j].y + offsets.z) < height &&
+                                 uint(starts[j].x + offsets.w) < width;
+                if (!WINDOWED || is_inside)
+                    value = load(right, starts[j].right + offsets.y, OPERAND_CODE);
             }
             right_tile[depth * COLUMN_PITCH + across] = value;
         }
