@@ -227,14 +227,14 @@ def reduction_launch(
     """
     profile, head = device.profile, "QQQ"
     subgroup = "_subgroup" if profile.subgroup_arithmetic else ""
-    kept_axes = words[_KEPT_PLACE]
-    one_axis = words[_KEPT_PLACE + 1 + 4 * kept_axes] == 1
+    axes = words[_KEPT_PLACE + 1 + 4 * words[_KEPT_PLACE]]
     pipeline = device.pipelines.get(
         f"reduce{subgroup}_{operand.compute}",
         (
             chosen.workgroup, int(is_long(head, words)), profile.subgroup,
             code, result.code, operand.code,
-            chosen.lanes, int(chosen.lanes_apart), int(chosen.wide), int(one_axis), companions,
+            chosen.lanes, int(chosen.lanes_apart), int(chosen.wide),
+            axes if axes <= 2 else 0, companions,
         ),
     )  # fmt: skip
     groups = device.grid(chosen.blocks * chosen.chunks)

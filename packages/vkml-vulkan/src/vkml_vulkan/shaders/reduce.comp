@@ -264,8 +264,7 @@ State read_part(Part part) {
     for (uint each = 0; each < WIDTH; each++) totals[each] = nothing();
     uvec2 address = address_argument(2);
     int base = kept_offset(part.output_index);
-    uint place = reduced_place();
-    int stride = int(argument(place + 4));
+    ReducedAxes axes = find_reduced_axes();
     uint whole = part.stop - (part.stop - part.start) % WIDTH;
     const uint step = LANES * WIDTH;
     uint position = part.start + part.lane * WIDTH;
@@ -274,13 +273,13 @@ State read_part(Part part) {
         for (uint each = 0; each < WIDTH; each++) states[each] = nothing();
         uint end = min(whole, position + BLOCK * step);
         for (; position < end; position += step)
-            add_step(states, address, base + reduced_offset(place, stride, position), position);
+            add_step(states, address, base + reduced_offset(axes, position), position);
         for (uint each = 0; each < WIDTH; each++)
             totals[each] = combined(totals[each], states[each]);
     }
     // What is left of a row that is not a multiple of four.
     for (position = whole + part.lane; position < part.stop; position += LANES) {
-        int offset = base + reduced_offset(place, stride, position);
+        int offset = base + reduced_offset(axes, position);
         Value value = load(address, offset, OPERAND_CODE);
         totals[0] = combined(totals[0], state_of(value, companion(position, offset)));
     }

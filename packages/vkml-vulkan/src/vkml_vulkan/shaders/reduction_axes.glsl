@@ -26,7 +26,7 @@ layout(constant_id = 5) const uint OPERAND_CODE = STORED_WORD;
 layout(constant_id = 6) const uint LANES = 1;
 layout(constant_id = 7) const bool LANES_APART = false;
 layout(constant_id = 8) const bool WIDE = false;  // four elements, one after the other, at a time
-layout(constant_id = 9) const bool ONE_REDUCED_AXIS = true;
+layout(constant_id = 9) const uint REDUCED_AXES = 1;  // 1 or 2, or 0 for any number
 
 const uint WIDTH = WIDE ? 4 : 1;
 const uint COLUMNS = WORKGROUP / LANES;
@@ -72,11 +72,31 @@ int offset_along(uint place, uint index) {
 
 int kept_offset(uint index) { return offset_along(KEPT_PLACE, index); }
 
-uint reduced_place() { return KEPT_PLACE + 1 + argument(KEPT_PLACE) * AXIS_WORDS; }
+// The reduced axes, read outside of the loop over them.
+struct ReducedAxes {
+    uint place;
+    uint size;
+    uint multiplier;
+    uint shift;
+    ivec2 strides;
+};
 
-// Where only one axis is reduced `stride` is known to the caller; it is read outside of the loop.
-int reduced_offset(uint place, int stride, uint index) {
-    return ONE_REDUCED_AXIS ? int(index) * stride : offset_along(place, index);
+ReducedAxes find_reduced_axes() {
+    ReducedAxes axes;
+    axes.place = KEPT_PLACE + 1 + argument(KEPT_PLACE) * AXIS_WORDS;
+    axes.size = argument(axes.place + 1);
+    axes.multiplier = argument(axes.place + 2);
+    axes.shift = argument(axes.place + 3);
+    axes.strides = ivec2(argument(axes.place + 4), 0);
+    if (REDUCED_AXES == 2) axes.strides.y = int(argument(axes.place + 4 + AXIS_WORDS));
+    return axes;
+}
+
+int reduced_offset(ReducedAxes axes, uint index) {
+    if (REDUCED_AXES == 1) return int(index) * axes.strides.x;
+    if (REDUCED_AXES != 2) return offset_along(axes.place, index);
+    uint outer = quotient(index, axes.multiplier, axes.shift);
+    return int(index - outer * axes.size) * axes.strides.x + int(outer) * axes.strides.y;
 }
 
 #endif
