@@ -7,6 +7,7 @@
 #include "contraction.glsl"
 
 const uint RESULTS = ROWS * COLUMNS;
+const uint STEPS_IN_PART = 32;  // so that rounding errors of a long sum stay small
 
 shared Value sums[RESULTS * WORKGROUP];
 
@@ -29,14 +30,22 @@ void main() {
     uint thread = gl_LocalInvocationIndex;
     uint first = task.split * word(STEPS_PER_SPLIT);
     uint end = min(first + word(STEPS_PER_SPLIT), word(STEPS));
-    for (uint step = first + thread; step < end; step += WORKGROUP) {
-        Value a[ROWS], b[COLUMNS];
+    for (uint begin = first; begin < end; begin += WORKGROUP * STEPS_IN_PART) {
+        Value part[ROWS][COLUMNS];
         for (uint i = 0; i < ROWS; i++)
-            a[i] = load(left, left_starts[i] + int(step) * left_step, OPERAND_CODE);
-        for (uint j = 0; j < COLUMNS; j++)
-            b[j] = load(right, right_starts[j] + int(step) * right_step, OPERAND_CODE);
+            for (uint j = 0; j < COLUMNS; j++) part[i][j] = value_zero();
+        uint part_end = min(begin + WORKGROUP * STEPS_IN_PART, end);
+        for (uint step = begin + thread; step < part_end; step += WORKGROUP) {
+            Value a[ROWS], b[COLUMNS];
+            for (uint i = 0; i < ROWS; i++)
+                a[i] = load(left, left_starts[i] + int(step) * left_step, OPERAND_CODE);
+            for (uint j = 0; j < COLUMNS; j++)
+                b[j] = load(right, right_starts[j] + int(step) * right_step, OPERAND_CODE);
+            for (uint i = 0; i < ROWS; i++)
+                for (uint j = 0; j < COLUMNS; j++) multiply_add(part[i][j], a[i], b[j]);
+        }
         for (uint i = 0; i < ROWS; i++)
-            for (uint j = 0; j < COLUMNS; j++) multiply_add(sum[i][j], a[i], b[j]);
+            for (uint j = 0; j < COLUMNS; j++) sum[i][j] = value_add(sum[i][j], part[i][j]);
     }
 
     for (uint i = 0; i < ROWS; i++)

@@ -15,7 +15,7 @@ const uint BIAS_RUN = 8;  // elements that share one of the bias; multiplier; sh
 const uint BIAS_SIZE = 11;
 const uint BIAS_STRIDE = 14;
 
-const uint SUMMED_AT_ONCE = 64;  // so that rounding errors of many parts stay small
+const uint SUMMED_AT_ONCE = 16;  // so that rounding errors of many parts stay small
 
 #if defined(CLASS_I64) || defined(CLASS_U64) || defined(CLASS_F64)
 const uint PART_CODE = STORED_PAIR;
