@@ -34,33 +34,34 @@ uint bits_of(uint code) {
 }
 
 // An address and an index of elements, as the word where the element begins and the shift in it.
-// Narrow operands may begin inside a word.
-void locate(uvec2 address, uint index, uint code, out Words words, out uint word, out uint shift) {
+// Narrow operands may begin inside a word, and strides may lead to words before the address.
+void locate(uvec2 address, int index, uint code, out Words words, out int word, out uint shift) {
     uint bits = bits_of(code);
     words = Words(uvec2(address.x & ~3u, address.y));
     if (bits >= 32u) {
-        word = index * (bits / 32u);
+        word = bits == 64u ? 2 * index : index;
         shift = 0u;
         return;
     }
-    uint per_word = 32u / bits;
-    uint place = index + (address.x & 3u) / (bits / 8u);
-    word = place / per_word;
-    shift = place % per_word * bits;
+    int place = bits == 8u ? index + int(address.x & 3u) : index + int((address.x & 3u) >> 1);
+    word = bits == 8u ? place >> 2 : place >> 1;
+    shift = uint(bits == 8u ? place & 3 : place & 1) * bits;
 }
 
-uvec2 load_bits(uvec2 address, uint index, uint code) {
+uvec2 load_bits(uvec2 address, int index, uint code) {
     Words words;
-    uint word, shift;
+    int word;
+    uint shift;
     locate(address, index, code, words, word, shift);
     if (code == STORED_PAIR) return uvec2(words.at[word], words.at[word + 1]);
     return uvec2(words.at[word] >> shift, 0u);
 }
 
 // Narrow elements share their word with neighbours that other invocations write, hence atomics.
-void store_bits(uvec2 address, uint index, uvec2 bits, uint code) {
+void store_bits(uvec2 address, int index, uvec2 bits, uint code) {
     Words words;
-    uint word, shift;
+    int word;
+    uint shift;
     locate(address, index, code, words, word, shift);
     if (code >= STORED_WORD) {
         words.at[word] = bits.x;
@@ -111,11 +112,11 @@ uvec2 bits_of_value(Value value, uint code) {
 #endif
 }
 
-Value load(uvec2 address, uint index, uint code) {
+Value load(uvec2 address, int index, uint code) {
     return value_of_bits(load_bits(address, index, code), code);
 }
 
-void store(uvec2 address, uint index, Value value, uint code) {
+void store(uvec2 address, int index, Value value, uint code) {
     store_bits(address, index, bits_of_value(value, code), code);
 }
 
