@@ -145,7 +145,7 @@ class _Reductions:
             launch(first, (storage.chunk,), (x.storage.chunk,), address, x.address, 0)
             return out
         partial = device.pool.allocate(nbytes)
-        along = partial.address + companions
+        along = partial.address + companions if companions < nbytes else 0
         launch(first, (partial.chunk,), (x.storage.chunk,), partial.address, x.address, along)
         launch(second, (storage.chunk,), (partial.chunk,), address, partial.address, along)
         return out
