@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from vkml_vulkan.kernels.contraction import Contraction, count
 from vkml_vulkan.profile import Profile
@@ -33,25 +33,33 @@ class Geometry(NamedTuple):
     unit: int
 
 
-REGISTERS = "contraction_registers"
-TILES = "contraction_tiles"
-DOTS = "contraction_dots"
+Tile = tuple[int, int]
 
-_BLOCK = 512
-"""Products that are summed before the sum is added to a total: it bounds the rounding error."""
-_DEPTH = 16
-_FEW = 4
+REGISTERS: Final = "contraction_registers"
+TILES: Final = "contraction_tiles"
+DOTS: Final = "contraction_dots"
+
+_FEW: Final = 4
 """Rows or columns that do not fill a tile."""
-_SHORT = 64
-"""Products of a short sum."""
+_LONG: Final = 32
+"""Products of a sum that several invocations should share."""
+_SHORT: Final = 64
+"""Products of a sum that costs more to begin than to compute."""
+_BLOCK: Final = 512
+"""Products that are summed before the sum is added to a total: it bounds the rounding error."""
+_DEPTH: Final = 16
+"""Inner indices in a slice of a tile: 64 contiguous bytes of float32 in each row."""
+_MANY_TILES: Final = 128
+"""Workgroups that occupy most GPUs; with fewer, smaller tiles are better."""
+_SMALL_WORKGROUP: Final = 64
+"""On GPUs, where invocations share nothing or little."""
 
 
 def choose_geometry(profile: Profile, work: Contraction, itemsize: int) -> Geometry:
     """Return the best geometry for a contraction as it is; `itemsize` of the compute class."""
-    rows, columns = count(work.rows), count(work.columns)
     if profile.on_cpu:
-        return _for_cpu(profile, work, rows, columns, itemsize)
-    return _for_gpu(profile, work, rows, columns, itemsize)
+        return _for_cpu(profile, work, itemsize)
+    return _for_gpu(profile, work, itemsize)
 
 
 def is_better_swapped(profile: Profile, work: Contraction, itemsize: int) -> bool:
@@ -65,36 +73,39 @@ def is_better_swapped(profile: Profile, work: Contraction, itemsize: int) -> boo
     if not profile.on_cpu:
         return columns <= _FEW < rows
     lanes, tiles = profile.workgroup, _cpu_tiles(work, itemsize)
-    as_it_is = min(cpu_cost(rows, columns, lanes, each) for each in tiles)
-    return min(cpu_cost(columns, rows, lanes, each) for each in tiles) < as_it_is
+    as_it_is = min(_cpu_cost(rows, columns, lanes, each) for each in tiles)
+    return min(_cpu_cost(columns, rows, lanes, each) for each in tiles) < as_it_is
 
 
-def _cpu_tiles(work: Contraction, itemsize: int) -> tuple[tuple[int, int], ...]:
+def block_size(size: int) -> int:
+    """Return the length of the blocks into which the innermost axis is cut, about equal ones."""
+    blocks = max(1, -(-size // _BLOCK))
+    return max(1, -(-size // blocks))
+
+
+# CPUs ---------------------------------------------------------------------------------
+
+
+def _for_cpu(profile: Profile, work: Contraction, itemsize: int) -> Geometry:
+    rows, columns, lanes = count(work.rows), count(work.columns), profile.workgroup
+    if max(rows, columns) <= _FEW and _is_long_dot(work):
+        return _dots(lanes, rows, columns)
+    tiles = _cpu_tiles(work, itemsize)
+    tile = min(tiles, key=lambda each: _cpu_cost(rows, columns, lanes, each))
+    return _registers(work, lanes, tile)
+
+
+def _cpu_tiles(work: Contraction, itemsize: int) -> tuple[Tile, ...]:
     """Return rows and columns that an invocation may compute: as many as registers hold, or few.
 
     For few rows it is not many columns either, which would compete for cache lines; but of short
-    sums, to begin which costs more than to compute them.
+    sums there are many.
     """
     narrow = (1, 8) if count(work.inner) <= _SHORT else (1, 2)
     return ((8, 8), (8, 2), narrow) if itemsize == 4 else ((8, 4), narrow)
 
 
-def is_dot(work: Contraction) -> bool:
-    """Return whether there is one inner axis, and no window."""
-    return work.window is None and all(each.size == 1 for each in work.inner[:2])
-
-
-def _for_cpu(
-    profile: Profile, work: Contraction, rows: int, columns: int, itemsize: int
-) -> Geometry:
-    lanes = profile.workgroup
-    if max(rows, columns) <= _FEW and is_dot(work) and work.inner[-1].size >= _FEW * lanes:
-        return _dots(lanes, rows, columns)
-    tile = min(_cpu_tiles(work, itemsize), key=lambda each: cpu_cost(rows, columns, lanes, each))
-    return _registers(work, lanes, tile)
-
-
-def cpu_cost(rows: int, columns: int, lanes: int, tile: tuple[int, int]) -> float:
+def _cpu_cost(rows: int, columns: int, lanes: int, tile: Tile) -> float:
     """Return about what a step along the inner axis costs, in instructions of a CPU.
 
     A load from different places for each invocation costs about 10, one from the same place 2.
@@ -104,51 +115,56 @@ def cpu_cost(rows: int, columns: int, lanes: int, tile: tuple[int, int]) -> floa
     return tiles * (2.0 * high * wide + 10 * wide + 2 * high)
 
 
-def _for_gpu(
-    profile: Profile, work: Contraction, rows: int, columns: int, itemsize: int
-) -> Geometry:
-    few = min(rows, columns) <= _FEW
-    innermost = work.inner[-1]
-    if few and is_dot(work) and {innermost.left, innermost.right} <= {0, 1}:
-        wide = min(profile.workgroup, 64)
-        return _dots(wide, min(rows, _FEW), min(columns, _FEW) if rows < _FEW else 1)
+# GPUs ---------------------------------------------------------------------------------
+
+
+def _for_gpu(profile: Profile, work: Contraction, itemsize: int) -> Geometry:
+    rows, columns = count(work.rows), count(work.columns)
+    small = min(profile.workgroup, _SMALL_WORKGROUP)
+    if min(rows, columns) <= _FEW and _is_long_dot(work) and _is_contiguous(work):
+        return _dots(small, rows, columns)
     if rows <= _FEW:
-        return _registers(work, min(profile.workgroup, 64), (_FEW if rows > 1 else 1, 1))
-    threads = profile.workgroup
-    sizes = [8, 4, 2] if itemsize == 4 else [4, 2]
-    for each in sizes:
-        geometry = _tiles(threads, each, each)
-        shared = (geometry.tile_rows + geometry.tile_columns + 2) * _DEPTH * itemsize
+        return _registers(work, small, (_at_most_few(rows), 1))
+    for size in (8, 4) if itemsize == 4 else (4,):
+        geometry = _tiles(profile.workgroup, size, size)
+        shared_bytes = (geometry.tile_rows + geometry.tile_columns + 2) * _DEPTH * itemsize
         tiles = -(-rows // geometry.tile_rows) * -(-columns // geometry.tile_columns)
-        enough = tiles * count(work.batch) >= _MANY_TILES
-        if shared <= profile.shared_bytes and (enough or each == sizes[-1]):
+        if shared_bytes <= profile.shared_bytes and tiles * count(work.batch) >= _MANY_TILES:
             return geometry
-    return _tiles(threads, 2, 2)
+    return _tiles(profile.workgroup, 2, 2)
 
 
-_MANY_TILES = 128
-"""Workgroups that occupy most GPUs; with fewer, smaller tiles are better."""
+def _is_contiguous(work: Contraction) -> bool:
+    """Return whether neighbours along the inner axis are neighbours in memory."""
+    return {work.inner[-1].left, work.inner[-1].right} <= {0, 1}
+
+
+# Both ---------------------------------------------------------------------------------
+
+
+def _is_long_dot(work: Contraction) -> bool:
+    """Return whether there is one inner axis, a long one, and no window."""
+    outer, middle, inner = work.inner
+    return work.window is None and outer.size == middle.size == 1 and inner.size >= _LONG
+
+
+def _at_most_few(size: int) -> int:
+    return _FEW if size > 1 else 1
 
 
 def _dots(workgroup: int, rows: int, columns: int) -> Geometry:
-    return Geometry(DOTS, (rows, columns), workgroup, rows, columns, 1)
+    tile = _at_most_few(rows), _at_most_few(columns)
+    return Geometry(DOTS, tile, workgroup, *tile, 1)
 
 
-def _registers(work: Contraction, workgroup: int, tile: tuple[int, int]) -> Geometry:
+def _registers(work: Contraction, workgroup: int, tile: Tile) -> Geometry:
     rows, columns = tile
-    return Geometry(
-        REGISTERS, tile, workgroup, rows, columns * workgroup, block_size(work.inner[-1].size)
-    )
-
-
-def block_size(size: int) -> int:
-    """Return the length of the blocks into which the innermost axis is cut, about equal ones."""
-    blocks = max(1, -(-size // _BLOCK))
-    return max(1, -(-size // blocks))
+    unit = block_size(work.inner[-1].size)
+    return Geometry(REGISTERS, tile, workgroup, rows, columns * workgroup, unit)
 
 
 def _tiles(workgroup: int, rows: int, columns: int) -> Geometry:
     row_threads = 1 << (workgroup.bit_length() - 1) // 2
-    column_threads = workgroup // row_threads
+    tile_columns = columns * (workgroup // row_threads)
     constants = (rows, columns, row_threads, _DEPTH)
-    return Geometry(TILES, constants, workgroup, rows * row_threads, columns * column_threads, 1)
+    return Geometry(TILES, constants, workgroup, rows * row_threads, tile_columns, 1)
