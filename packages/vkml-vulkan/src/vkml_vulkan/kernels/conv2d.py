@@ -161,9 +161,7 @@ def weight_gradient(g: Form, x: Form, result: Form, options: Options) -> Contrac
     stride, padding, dilation, groups = options
     outputs, channels = result.shape[0] // groups, result.shape[1]
     to, by, from_ = result.strides, g.strides, x.strides
-    batch = Axis(
-        groups, left=outputs * by[1], right=channels * from_[1], result=outputs * to[0]
-    )
+    batch = Axis(groups, left=outputs * by[1], right=channels * from_[1], result=outputs * to[0])
     row = Axis(outputs, left=by[1], result=to[0])
     columns = [
         Axis(channels, right=from_[1], result=to[1]),

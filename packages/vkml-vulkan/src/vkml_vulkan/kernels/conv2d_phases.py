@@ -45,9 +45,7 @@ def phases(size: int, taps: int, stride: int, padding: int, dilation: int) -> li
         tap = next(fitting, taps)
         count = len(range(tap, taps, tap_step))
         output = (start - tap * dilation) // stride
-        found.append(
-            Phase(first, pixels, tap, tap_step, count, output, dilation // common)
-        )
+        found.append(Phase(first, pixels, tap, tap_step, count, output, dilation // common))
     return found
 
 
@@ -60,9 +58,7 @@ def input_gradient_phases(
                dilation[axis])
         for axis in (0, 1)
     )  # fmt: skip
-    return [
-        _contraction(g, weight, result, stride, y, x, groups) for y in along_y for x in along_x
-    ]
+    return [_contraction(g, weight, result, stride, y, x, groups) for y in along_y for x in along_x]
 
 
 def _contraction(
@@ -70,9 +66,7 @@ def _contraction(
 ) -> Contraction:
     outputs, channels = weight.shape[0] // groups, weight.shape[1]
     to, by, from_ = result.strides, weight.strides, g.strides
-    batch = Axis(
-        groups, left=outputs * by[0], right=outputs * from_[1], result=channels * to[1]
-    )
+    batch = Axis(groups, left=outputs * by[0], right=outputs * from_[1], result=channels * to[1])
     row = Axis(channels, left=by[1], result=to[1])
     columns = [
         Axis(result.shape[0], right=from_[0], result=to[0]),
