@@ -2,11 +2,13 @@
 
 What is tested is chosen by environment variables: VK_DRIVER_FILES (the driver), VKML_MIN_SPEC,
 VKML_VULKAN_FORCE_STAGING, VKML_VULKAN_DEBUG, VKML_VULKAN_VALIDATION ("core" here by default). With
-VKML_REQUIRE_VULKAN=1 a missing device or validation layer is an error, without it a skip.
+VKML_REQUIRE_VULKAN=1 a missing device or validation layer ends the session; without it, tests are
+skipped or run without the layer, and the summary says so.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator
 from typing import Final
@@ -26,8 +28,9 @@ os.environ.setdefault("LP_NUM_THREADS", "0")  # lavapipe wakes a thread for each
 
 _REQUIRED: Final = os.environ.get("VKML_REQUIRE_VULKAN", "") not in ("", "0")
 _DID_NOT_RUN: Final = "VULKAN TESTS DID NOT RUN: "
-_NOT_VALIDATED: Final = (
-    f"VULKAN TESTS RAN WITHOUT VALIDATION: there is no {VALIDATION_LAYER} here. "
+_NOT_VALIDATED: Final = "VULKAN TESTS RAN WITHOUT VALIDATION: "
+_NO_LAYER: Final = (
+    f"there is no {VALIDATION_LAYER} here. "
     "Install it, on Debian or Ubuntu: apt install vulkan-validationlayers"
 )
 _RAN_ON: Final = "vulkan"
@@ -74,11 +77,12 @@ def _why_not() -> str | None:
     """Return None where tests can run on a Vulkan device, else what is missing."""
     if read_settings().validation and _layer_is_missing():
         if _REQUIRED:
-            return _NOT_VALIDATED
+            return _NO_LAYER
         os.environ["VKML_VULKAN_VALIDATION"] = "0"
     return VULKAN_BACKEND.why_unavailable()
 
 
+@functools.cache
 def _layer_is_missing() -> bool:
     try:
         return VALIDATION_LAYER not in layer_names(vulkan())
@@ -87,10 +91,11 @@ def _layer_is_missing() -> bool:
 
 
 def _description(device: vkml.Device) -> str:
-    if not read_settings().validation:
-        return _NOT_VALIDATED
     settings = [f"{name}={os.environ[name]}" for name in sorted(os.environ) if "VKML_" in name]
-    return f"Vulkan tests ran on {device.info.name} with {' '.join(settings)}"
+    ran_on = f"{device.info.name} with {' '.join(settings)}"
+    if read_settings().validation:
+        return f"Vulkan tests ran on {ran_on}"
+    return _NOT_VALIDATED + (_NO_LAYER if _layer_is_missing() else ran_on)
 
 
 # pytest's hooks --------------------------------------------------------------------------
