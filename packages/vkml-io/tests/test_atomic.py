@@ -106,7 +106,7 @@ def test_an_interrupt_leaves_the_old_file_and_nothing_else(
     vkml_io.save(path, {"w": np.ones(3)})
     before = path.read_bytes()
 
-    def interrupt(_done: int, _total: int) -> None:
+    def interrupt(_progress: vkml_io.Progress) -> None:
         raise error
 
     with pytest.raises(error):

@@ -206,7 +206,7 @@ def test_a_file_that_was_cut_while_mapped_is_refused(path: Path) -> None:
 
 
 def test_a_file_that_changes_while_it_is_loaded_is_refused(path: Path) -> None:
-    def touch(_done: int, _total: int) -> None:
+    def touch(_progress: vkml_io.Progress) -> None:
         os.utime(path, ns=(1, 1))
 
     with pytest.raises(vkml_io.ChangedWhileReadError) as caught:

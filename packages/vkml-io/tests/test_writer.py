@@ -267,15 +267,15 @@ def test_another_alignment_is_a_value_error(tmp_path: Path, align: Any) -> None:
 
 
 def test_progress_ends_at_the_total(tmp_path: Path) -> None:
-    calls: list[tuple[int, int]] = []
+    calls: list[vkml_io.Progress] = []
 
     vkml_io.save(
         tmp_path / "a.vkml",
         {"a": np.zeros(3), "b": np.zeros(5)},
-        progress=lambda done, total: calls.append((done, total)),
+        progress=calls.append,
     )
 
-    assert calls == [(24, 64), (64, 64)]
+    assert calls == [vkml_io.Progress(24, 64, "a"), vkml_io.Progress(64, 64, "b")]
 
 
 @pytest.mark.parametrize("count", [65_535, 65_536])

@@ -24,6 +24,7 @@ from vkml_io.errors import (
 from vkml_io.inspection import Entry, inspect
 from vkml_io.loading import Checkpoint, load
 from vkml_io.module_state import HasState, load_module, save_module
+from vkml_io.progress import Progress
 from vkml_io.reader import CheckpointReader, open
 from vkml_io.validation import Finding, Report, validate
 from vkml_io.writer import save
@@ -39,6 +40,7 @@ __all__ = [
     "HasState",
     "IntegrityError",
     "NotACheckpointError",
+    "Progress",
     "Report",
     "StateMismatchError",
     "UnsafeContentError",

@@ -12,13 +12,14 @@ import numpy as np
 from vkml_io.archive import Archive, check_mmap
 from vkml_io.errors import StateMismatchError, naming, quoted
 from vkml_io.format import DEFLATED, Limits
+from vkml_io.progress import Progress
 from vkml_io.reading import check_values, fill_array, read_array
 from vkml_io.source import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from vkml_io.aliases import Array, Metadata, Mmap, PathLike, Progress
+    from vkml_io.aliases import Array, Metadata, Mmap, OnProgress, PathLike
     from vkml_io.array_place import ArrayPlace
 
 _LARGE = 2**20  # bytes of an array whose checksum is worth a thread
@@ -67,7 +68,7 @@ def load(
     max_directory: int = 2**28,
     max_file_size: int | None = None,
     follow_symlinks: bool = True,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Checkpoint:
     """Return the arrays and the metadata of a `.vkml` file, after checking all of it.
 
@@ -97,7 +98,7 @@ def load(
     follow_symlinks : bool
         False refuses a path that is a symlink.
     progress : callable, optional
-        Called with (bytes of arrays read, bytes in all) after each array that is read.
+        Called with a `Progress` after each array that is read.
 
     Raises
     ------
@@ -150,7 +151,7 @@ def _fill(
     tensors: Mapping[str, Array],
     *,
     verify: bool,
-    progress: Progress | None,
+    progress: OnProgress | None,
 ) -> None:
     """Read every array; a large one is checked beside the reading of the next."""
     total = sum(place.npy.nbytes for place in places.values())
@@ -165,7 +166,7 @@ def _fill(
                 check_values(place, values, verify=verify)
             done += values.nbytes
             if progress is not None:
-                progress(done, total)
+                progress(Progress(done, total, key))
         for check in checks:
             check.result()
 

@@ -27,7 +27,7 @@ from vkml_io.writer import save
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from vkml_io.aliases import Array, PathLike, Progress
+    from vkml_io.aliases import Array, OnProgress, PathLike
     from vkml_io.array_place import ArrayPlace
 
 
@@ -47,7 +47,7 @@ def save_module(
     align: int = 64,
     sha256: bool = False,
     durable: bool = True,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> None:
     """Write the state of a module to a `.vkml` file: `save` of ``module.state_dict()``.
 

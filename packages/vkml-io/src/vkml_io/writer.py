@@ -13,6 +13,7 @@ from vkml_io.format import HEADER_MEMBER
 from vkml_io.header import encode_header
 from vkml_io.names import member_of
 from vkml_io.path_arguments import check_folder, check_order, check_path
+from vkml_io.progress import Progress
 from vkml_io.reading import holds_odd_bools
 from vkml_io.save_plan import SavePlan, plan_save
 from vkml_io.values import StorageCache
@@ -20,7 +21,7 @@ from vkml_io.values import StorageCache
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vkml_io.aliases import PathLike, Progress
+    from vkml_io.aliases import OnProgress, PathLike
 
 
 def save(
@@ -32,7 +33,7 @@ def save(
     align: int = 64,
     sha256: bool = False,
     durable: bool = True,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> None:
     """Write arrays and metadata to a `.vkml` file, whole or not at all.
 
@@ -59,7 +60,7 @@ def save(
     durable : bool
         Wait until the disk has the bytes. Without, a power cut may lose the new checkpoint.
     progress : callable, optional
-        Called with (bytes of arrays written, bytes in all) after each array.
+        Called with a `Progress` after each array.
 
     Raises
     ------
@@ -95,7 +96,12 @@ def save(
 
 
 def _write(
-    writer: ArchiveWriter, plan: SavePlan, align: int, *, compress: bool, progress: Progress | None
+    writer: ArchiveWriter,
+    plan: SavePlan,
+    align: int,
+    *,
+    compress: bool,
+    progress: OnProgress | None,
 ) -> None:
     storages = StorageCache()
     index, digests = [], []
@@ -113,7 +119,7 @@ def _write(
             digests.append(written.sha256)
         done += array.value.nbytes
         if progress is not None:
-            progress(done, total)
+            progress(Progress(done, total, array.key))
     # Last, so that one read of the end of the file opens it.
     header = encode_header(plan.keys, plan.metadata, index, digests or None, align)
     writer.add_bytes(HEADER_MEMBER, [header], align=1)
