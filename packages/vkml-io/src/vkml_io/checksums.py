@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import zlib
 from typing import TYPE_CHECKING
+
+from vkml_io.crc32 import crc32
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +24,7 @@ class Checksums:
 
     def update(self, part: Buffer) -> None:
         """Take the next bytes."""
-        self.crc32 = zlib.crc32(part, self.crc32)
+        self.crc32 = crc32(part, self.crc32)
         if self._digest is not None:
             self._digest.update(part)
 
