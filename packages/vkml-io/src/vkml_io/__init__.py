@@ -10,6 +10,7 @@ to execute. ``docs/format.md`` describes it for readers in other languages.
 {'epoch': 3}
 """
 
+from vkml_io.configuration import Config, LoadConfig, SaveConfig, config
 from vkml_io.entry import VkmlEntry
 from vkml_io.errors import (
     ChangedWhileReadError,
@@ -34,18 +35,22 @@ __all__ = [
     "Checkpoint",
     "CheckpointError",
     "CheckpointReader",
+    "Config",
     "Entry",
     "ExpansionError",
     "Finding",
     "HasState",
     "IntegrityError",
+    "LoadConfig",
     "NotACheckpointError",
     "Progress",
     "Report",
+    "SaveConfig",
     "StateMismatchError",
     "UnsafeContentError",
     "UnsupportedVersionError",
     "VkmlEntry",
+    "config",
     "inspect",
     "load",
     "load_module",

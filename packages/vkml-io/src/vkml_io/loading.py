@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from vkml_io.archive import Archive, check_mmap
+from vkml_io.configuration import config
 from vkml_io.errors import StateMismatchError, naming, quoted
 from vkml_io.format import DEFLATED, Limits
 from vkml_io.progress import Progress
@@ -60,7 +61,7 @@ def load(
     *,
     max_expansion_ratio: float = 100.0,
     keys: Sequence[str] | None = None,
-    mmap: Mmap = False,
+    mmap: Mmap | None = None,
     verify: bool = True,
     into: Mapping[str, Array] | None = None,
     data: bool = True,
@@ -83,7 +84,8 @@ def load(
     mmap : bool or "c"
         False gives fresh writable arrays. True maps the file: read-only arrays without a copy,
         whose checksums are not compared (see `open`). "c" gives mapped arrays that are private
-        and writable. Map only files that nobody cuts meanwhile: that would kill the process.
+        and writable. Map only files that nobody cuts meanwhile: that would kill the process. By
+        default what ``config.load.mmap`` says: False, unless somebody changed it.
     verify : bool
         Compare the checksums of every array that is read: its CRC-32, and its SHA-256 if the
         file has one.
@@ -115,7 +117,7 @@ def load(
     >>> checkpoint.tensors["w"], checkpoint.metadata
     (array([0, 1, 2]), {'epoch': 3})
     """
-    check_mmap(mmap)
+    mmap = _mmap_of(mmap, into=into, data=data)
     if into is not None and (mmap or not data):
         raise ValueError("into= fills arrays with data: it goes with neither mmap nor data=False")
     wanted = None if keys is None else _wanted(keys)
@@ -137,6 +139,14 @@ def load(
                 _fill(archive, places, tensors, verify=verify, progress=progress)
         archive.source.check_unchanged()
         return Checkpoint(tensors, archive.header.metadata, archive.header.version)
+
+
+def _mmap_of(mmap: Mmap | None, *, into: object, data: bool) -> Mmap:
+    """Return the argument `mmap=`, or where it is not given what the configuration says."""
+    if mmap is None:
+        return False if into is not None or not data else config.load.mmap
+    check_mmap(mmap)
+    return mmap
 
 
 def _map(archive: Archive, place: ArrayPlace, mmap: Mmap, verify: bool) -> Array:
