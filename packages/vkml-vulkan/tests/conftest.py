@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import numpy as np
@@ -38,14 +39,17 @@ _RAN_ON: Final = "vulkan"
 
 
 @pytest.fixture(scope="session")
-def gpu() -> vkml.Device:
-    """Return the first Vulkan device; tests are skipped where there is none."""
+def gpu() -> Iterator[vkml.Device]:
+    """Yield the first Vulkan device; tests are skipped where there is none."""
     reason = _why_not()
     if reason is not None and _REQUIRED:
         pytest.fail(reason, pytrace=False)
     if reason is not None:
         pytest.skip(_DID_NOT_RUN + reason)
-    return vkml.device("vulkan:0")
+    device = vkml.device("vulkan:0")
+    yield device
+    with _silence():
+        device.handle.close()  # the layer knows what is left behind
 
 
 @pytest.fixture
@@ -65,10 +69,17 @@ def validation_is_silent(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     device: vkml.Device = request.getfixturevalue("gpu")
     request.node.user_properties.append((_RAN_ON, _description(device)))
+    with _silence():
+        yield
+        device.synchronize()  # what is submitted later would be held against the next test
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Assert that the validation layer says nothing meanwhile."""
     messages = the_instance().messages
     known = len(messages)
     yield
-    device.synchronize()  # what is submitted later would be held against the next test
     said = messages[known:]
     assert not said, "the validation layer said:\n" + "\n".join(said)
 
