@@ -35,6 +35,9 @@ class Pipelines:
         self._lock = threading.Lock()
         self._made: dict[tuple[str, tuple[int, ...]], Pipeline] = {}
         self._modules: dict[str, Handle] = {}
+        # Where the driver writes handles: known before it does, so that Ctrl-C loses none.
+        self._pipeline_cells: list[Handle] = []
+        self._module_cells: list[Handle] = []
         functions, handle, null = device.functions, device.handle, device.api.ffi.NULL
         with contextlib.ExitStack() as base:
             self._layout: Final = self._create_layout()
@@ -70,10 +73,10 @@ class Pipelines:
         null = self._device.api.ffi.NULL
         with self._lock, self._base:
             save_cache(self._device, self._cache)
-            for pipeline in self._made.values():
-                functions.vkDestroyPipeline(handle, pipeline.handle, null)
-            for module in self._modules.values():
-                functions.vkDestroyShaderModule(handle, module, null)
+            for cell in self._pipeline_cells:
+                functions.vkDestroyPipeline(handle, cell[0], null)
+            for cell in self._module_cells:
+                functions.vkDestroyShaderModule(handle, cell[0], null)
             self._made, self._modules = {}, {}
 
     def _create(self, module: str, constants: tuple[int, ...]) -> Handle:
@@ -104,6 +107,7 @@ class Pipelines:
             stage=stage[0], layout=self._layout,
         )  # fmt: skip
         made = api.ffi.new("VkPipeline*")
+        self._pipeline_cells.append(made)
         result = self._device.functions.vkCreateComputePipelines(
             self._device.handle, self._cache, 1, info, api.ffi.NULL, made
         )
@@ -135,6 +139,7 @@ class Pipelines:
             codeSize=len(code), pCode=words,
         )  # fmt: skip
         made = api.ffi.new("VkShaderModule*")
+        self._module_cells.append(made)
         functions = self._device.functions
         result = functions.vkCreateShaderModule(self._device.handle, info, api.ffi.NULL, made)
         self._device.check(result, f"vkCreateShaderModule of {name}")

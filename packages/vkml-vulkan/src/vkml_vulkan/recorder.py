@@ -154,6 +154,8 @@ class Recorder:
             with self._device.lock:
                 if value > self._ring.value:
                     self._submit()
+                if value > self._ring.value:  # which nothing would ever signal
+                    raise VulkanError("a tensor of another Vulkan device is waited for.")
                 self._batch = _FIRST_BATCH
             self._ring.wait(value, self._recent)
 

@@ -84,8 +84,8 @@ def _choice(name: str) -> str:
 
 
 def _modes(name: str) -> frozenset[str]:
-    found = frozenset(filter(None, os.environ.get(name, "").split(",")))
+    value = os.environ.get(name, "")
+    found = frozenset(each.strip() for each in value.split(",")) - {"", "0"}
     if not found <= frozenset(DEBUG_MODES):
-        value = ",".join(sorted(found))
         raise ArgumentError(f"{name} is {value!r}; name some of: {', '.join(DEBUG_MODES)}.")
     return found
