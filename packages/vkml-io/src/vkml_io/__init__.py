@@ -11,6 +11,8 @@ to execute. ``docs/format.md`` describes it for readers in other languages.
 """
 
 from vkml_io.configuration import Config, LoadConfig, SaveConfig, config
+from vkml_io.difference import ArrayChange, Difference, MetadataChange, diff
+from vkml_io.digest import digest
 from vkml_io.entry import VkmlEntry
 from vkml_io.errors import (
     ChangedWhileReadError,
@@ -31,17 +33,20 @@ from vkml_io.validation import Finding, Report, validate
 from vkml_io.writer import save
 
 __all__ = [
+    "ArrayChange",
     "ChangedWhileReadError",
     "Checkpoint",
     "CheckpointError",
     "CheckpointReader",
     "Config",
+    "Difference",
     "Entry",
     "ExpansionError",
     "Finding",
     "HasState",
     "IntegrityError",
     "LoadConfig",
+    "MetadataChange",
     "NotACheckpointError",
     "Progress",
     "Report",
@@ -51,6 +56,8 @@ __all__ = [
     "UnsupportedVersionError",
     "VkmlEntry",
     "config",
+    "diff",
+    "digest",
     "inspect",
     "load",
     "load_module",
