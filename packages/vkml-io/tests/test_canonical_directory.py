@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vkml_io
-from vkml_io.canonical_directory import parse_canonical
-from vkml_io.directory import parse_directory
+from vkml_io.canonical_directory import expands_at_most, parse_canonical
+from vkml_io.directory import check_expansion, parse_directory
 from vkml_io.end_records import DirectoryPlace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from vkml_io.aliases import Array
+    from vkml_io.directory_table import DirectoryTable
 
 FIELDS = ["needed", "flags", "method", "time", "date", "crc", "stored", "size", "name_length",
           "extra_length", "comment_length", "disk", "internal", "external", "offset"]  # fmt: skip
@@ -38,10 +39,11 @@ def test_our_own_files_take_the_fast_way(
     vkml_io.save(tmp_path / "a.vkml", arrays, compress=compress)
     data, place = _directory_of(tmp_path / "a.vkml")
 
-    fast = parse_canonical(data, place)
+    fast = parse_canonical(data, place, [*(f"tensors/{key}.npy" for key in arrays), "vkml.json"])
 
-    assert fast == parse_directory(data, place)
     assert fast is not None
+    assert dict(fast) == parse_directory(data, place)
+    assert fast.members() == list(fast.values())
     assert list(fast)[-1] == "vkml.json"
 
 
@@ -79,11 +81,25 @@ def test_what_the_fast_way_accepts_the_general_one_reads_alike(
 ) -> None:
     data = b"".join(records)
     place = DirectoryPlace(max(len(records) + extra, 0), len(data), 100)
+    # As a header has them: different, and text.
+    names = list(dict.fromkeys(record[46:].decode("utf-8", "replace") for record in records))
 
-    fast = parse_canonical(data, place)
+    fast = parse_canonical(data, place, names)
 
     if fast is not None:
-        assert fast == parse_directory(data, place)
+        assert dict(fast) == parse_directory(data, place)
+        for ratio in (0, 0.01, 100.0):
+            _check_verdict_on_expansion(fast, ratio)
+
+
+def _check_verdict_on_expansion(fast: DirectoryTable, ratio: float) -> None:
+    members = dict(fast)
+    for file_size in (10, 10**9):
+        if expands_at_most(fast, file_size, ratio):
+            check_expansion(members, file_size, ratio)
+        else:
+            with pytest.raises(vkml_io.ExpansionError):
+                check_expansion(members, file_size, ratio)
 
 
 def test_a_directory_of_many_names_is_read_alike() -> None:
@@ -91,6 +107,8 @@ def test_a_directory_of_many_names_is_read_alike() -> None:
     data = b"".join(_record(b"t/%d" % name, {"offset": int(name)}) for name in names)
     place = DirectoryPlace(500, len(data), 10**6)
 
-    fast: Any = parse_canonical(data, place)
+    fast: Any = parse_canonical(data, place, [f"t/{name}" for name in names])
 
-    assert fast == parse_directory(data, place)
+    assert dict(fast) == parse_directory(data, place)
+    ends = dict(zip(fast, fast.ends(10**6).tolist(), strict=True))
+    assert ends == {f"t/{name}": name + 1 if name < 499 else 10**6 for name in names}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import zlib
+from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
+import numpy as np
+
 from vkml_io.array_place import ArrayPlace, place_array
-from vkml_io.canonical_directory import parse_canonical
+from vkml_io.canonical_archive import read_canonical
 from vkml_io.contents import check_crc, chunks
 from vkml_io.directory import Member, check_expansion, parse_directory
+from vkml_io.directory_table import DirectoryTable
 from vkml_io.end_records import find_directory
 from vkml_io.errors import CheckpointError, violation
 from vkml_io.foreign_files import hint_of_directory
@@ -19,7 +23,10 @@ from vkml_io.names import member_of
 from vkml_io.source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vkml_io.aliases import Array, Mmap, PathLike
+    from vkml_io.end_records import DirectoryPlace
 
 
 def check_mmap(mmap: Mmap) -> None:
@@ -36,6 +43,8 @@ class Archive:
 
     def __init__(self, file: PathLike | BinaryIO, limits: Limits) -> None:
         self.source = Source(file, limits)
+        self.members: Mapping[str, Member]
+        self.header: Header
         self._found: dict[str, MemberData] = {}
         self._places: dict[str, ArrayPlace] = {}
         self._maps: dict[Literal["r", "c"], memoryview] = {}
@@ -49,8 +58,19 @@ class Archive:
         source = self.source
         place = find_directory(source, limits.max_directory)
         directory = source.read(place.offset, place.size)
+        self._directory_offset = place.offset
+        canonical = read_canonical(source, place, directory, limits)
+        if canonical is None:
+            self._read_general(place, directory, limits)
+        else:
+            self.members, self.header = canonical
+        self.positions = {key: position for position, key in enumerate(self.header.keys)}
+        self._check_index()
+
+    def _read_general(self, place: DirectoryPlace, directory: bytes, limits: Limits) -> None:
+        source = self.source
         try:
-            self.members = parse_canonical(directory, place) or parse_directory(directory, place)
+            self.members = parse_directory(directory, place)
         except CheckpointError as error:
             error.message += hint_of_directory(directory)
             raise
@@ -65,19 +85,16 @@ class Archive:
                 f"{header_member.size} bytes are more than max_json={limits.max_json}",
                 member=HEADER_MEMBER,
             )
-        self._ends = _ends(self.members, place.offset)
         start = self._find(header_member).start
         data = b"".join(chunks(source, header_member, start))
         check_crc(header_member, zlib.crc32(data), "C1")
         try:
-            self.header: Header = parse_header(data)
+            self.header = parse_header(data)
         except CheckpointError as error:
             error.member = HEADER_MEMBER
             error.offset = start
             raise
         check_member_set(self.header.keys, set(self.members))
-        self.positions = {key: position for position, key in enumerate(self.header.keys)}
-        self._check_index()
 
     def __enter__(self) -> Self:
         return self
@@ -128,6 +145,10 @@ class Archive:
                 "B16", f"{first.offset} bytes before the first member belong to none", offset=0
             )
 
+    @cached_property
+    def _ends(self) -> dict[str, int]:
+        return _ends(self.members, self._directory_offset)
+
     def _find(self, member: Member) -> MemberData:
         """Return where the bytes of `member` begin (B16)."""
         data = self._found.get(member.name)
@@ -141,6 +162,13 @@ class Archive:
         """Check that the index puts the values of each array inside its member (C9)."""
         if self.header.index is None:
             return
+        if isinstance(self.members, DirectoryTable):
+            offsets = np.array(self.header.index.data_offsets(), np.uint64)
+            starts = self.members.records["offset"][:-1]  # the last is vkml.json
+            if (
+                (starts < offsets) & (offsets <= self.members.ends(self._directory_offset)[:-1])
+            ).all():
+                return
         for key, offset in zip(self.positions, self.header.index.data_offsets(), strict=True):
             name = member_of(key)
             if not self.members[name].offset < offset <= self._ends[name]:
@@ -149,8 +177,10 @@ class Archive:
                 )
 
 
-def _ends(members: dict[str, Member], directory_offset: int) -> dict[str, int]:
+def _ends(members: Mapping[str, Member], directory_offset: int) -> dict[str, int]:
     """Return where each member must end: at the next one, or at the directory."""
+    if isinstance(members, DirectoryTable):
+        return dict(zip(members.names, members.ends(directory_offset).tolist(), strict=True))
     ordered = sorted(members.values(), key=lambda member: member.offset)
     starts = [member.offset for member in ordered[1:]]
     return {

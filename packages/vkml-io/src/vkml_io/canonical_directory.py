@@ -1,21 +1,22 @@
-"""The directory as vkml-io itself writes it, checked all records at a time.
+"""The directory as vkml-io itself writes it, compared all records at a time.
 
-What this accepts, `parse_directory` accepts with the same result (B7 to B15). What it does not
-recognise, it leaves to that.
+What this accepts, `parse_directory` and `check_expansion` accept with the same result (B7 to B15,
+B17). What it does not recognise, it leaves to them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vkml_io.directory import Member
+from vkml_io.directory_table import DirectoryTable
 from vkml_io.format import (
     DATE_1980_01_01,
     DEFLATED,
     DIRECTORY_RECORD,
     DIRECTORY_SIGNATURE,
+    EXPANSION_FLOOR,
     EXTERNAL_ATTRIBUTES,
     FLAG_UTF8,
     LOCAL_HEADER,
@@ -28,6 +29,8 @@ from vkml_io.format import (
 from vkml_io.names import forbidden_part
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vkml_io.aliases import Array
     from vkml_io.end_records import DirectoryPlace
 
@@ -53,7 +56,6 @@ _RECORD = np.dtype(
         ("offset", "<u4"),
     ]
 )
-_NAME_LENGTH = 28  # where the length of the name stands
 _CONSTANT = {
     "signature": int.from_bytes(DIRECTORY_SIGNATURE, "little"),
     "made_by": MADE_BY_UNIX | VERSION_NEEDED,
@@ -68,39 +70,60 @@ _CONSTANT = {
 }
 
 
-def parse_canonical(data: bytes, place: DirectoryPlace) -> dict[str, Member] | None:
-    """Return the members by name if every record is as our writer makes it, else None."""
-    walked = _walk(data, place.members)
-    if walked is None:
+def parse_canonical(data: bytes, place: DirectoryPlace, names: list[str]) -> DirectoryTable | None:
+    """Return the members if every record is as our writer makes it, in this order, else None.
+
+    `names` are what the directory should hold; they are all different.
+    """
+    if len(names) != place.members or not names:
         return None
-    names, positions = walked
-    fixed = np.frombuffer(data, np.uint8)[
-        np.asarray(positions, np.int64)[:, np.newaxis] + np.arange(DIRECTORY_RECORD.size)
-    ]
-    records = fixed.view(_RECORD).reshape(-1)
-    if not _records_are_sound(records, place.offset) or not _names_are_sound(names, records):
+    raw_names = [name.encode("utf-8") for name in names]
+    lengths = np.fromiter(map(len, raw_names), np.int64, len(names))
+    if DIRECTORY_RECORD.size * len(names) + int(lengths.sum()) != len(data):
         return None
-    columns = [records[field].tolist() for field in Member._fields[1:]]
-    members = map(Member._make, zip(names, *columns, strict=True))
-    by_name = dict(zip(names, members, strict=True))
-    return by_name if len(by_name) == len(names) else None
+    ends = np.cumsum(lengths + DIRECTORY_RECORD.size)
+    positions = ends - lengths - DIRECTORY_RECORD.size
+    records = records_at(data, _RECORD, positions)
+    if not _names_are_sound(names, lengths, records) or not _records_are_sound(
+        records, place.offset
+    ):
+        return None
+    blanked = bytearray(data)
+    _windows(blanked, _RECORD)[positions] = np.zeros((), _RECORD)
+    blank = bytes(DIRECTORY_RECORD.size)
+    return DirectoryTable(names, records) if blanked == blank + blank.join(raw_names) else None
 
 
-def _walk(data: bytes, count: int) -> tuple[list[str], list[int]] | None:
-    """Return name and position of each record, if there are only names between them."""
-    names: list[str] = []
-    positions: list[int] = []
-    position = 0
-    try:
-        for _ in range(count):
-            length = data[position + _NAME_LENGTH] | data[position + _NAME_LENGTH + 1] << 8
-            start = position + DIRECTORY_RECORD.size
-            positions.append(position)
-            position = start + length
-            names.append(str(data[start:position], "utf-8"))
-    except (IndexError, UnicodeDecodeError):
+def expands_at_most(table: DirectoryTable, file_size: int, ratio: float) -> bool:
+    """Return whether `check_expansion` would have nothing to say (B17)."""
+    size, stored_size = (
+        table.records[field].astype(np.float64) for field in ("size", "stored_size")
+    )
+    total = int(table.records["size"].astype(np.int64).sum())
+    allowed = np.maximum(ratio * stored_size, EXPANSION_FLOOR)
+    return total <= ratio * file_size and bool((size <= allowed).all())
+
+
+def last_record(data: bytes, name: str) -> tuple[int, int, int] | None:
+    """Return offset, size and CRC-32 of the last member, if it is stored and called `name`."""
+    length = DIRECTORY_RECORD.size + len(name)
+    if len(data) < length or not data.endswith(name.encode("ascii")):
         return None
-    return (names, positions) if position == len(data) else None
+    record = records_at(data, _RECORD, np.array([len(data) - length]))[0]
+    if record["method"] != STORED or record["size"] != record["stored_size"]:
+        return None
+    return int(record["offset"]), int(record["size"]), int(record["crc32"])
+
+
+def records_at(data: bytes, dtype: np.dtype[Any], positions: Array) -> Array:  # Any: a record
+    """Return a copy of the records that start at `positions`; all must lie in `data`."""
+    records: Array = _windows(data, dtype)[positions]
+    return records
+
+
+def _windows(data: bytes | bytearray, dtype: np.dtype[Any]) -> Array:  # Any: a record
+    """Return a view in which element i is the record that starts at byte i."""
+    return np.ndarray((len(data) - dtype.itemsize + 1,), dtype, data, strides=(1,))
 
 
 def _records_are_sound(records: Array, directory_offset: int) -> bool:
@@ -116,11 +139,12 @@ def _records_are_sound(records: Array, directory_offset: int) -> bool:
         and (size == stored_size)[stored].all()
         and (np.maximum(np.maximum(size, stored_size), offset) < SENTINEL_32).all()
         and (end <= directory_offset).all()
-        and (records["name_length"] <= MAX_NAME_BYTES).all()
     )
 
 
-def _names_are_sound(names: list[str], records: Array) -> bool:
+def _names_are_sound(names: Sequence[str], lengths: Array, records: Array) -> bool:
+    if not (records["name_length"] == lengths).all() or lengths.max() > MAX_NAME_BYTES:
+        return False
     joined = "/".join(names)  # its components are those of all names
     if forbidden_part(joined) is not None:
         return False

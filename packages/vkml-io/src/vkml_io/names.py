@@ -8,8 +8,8 @@ from vkml_io.format import MAX_NAME_BYTES, TENSOR_FOLDER, TENSOR_SUFFIX
 
 # C0 and C1 control characters, DEL, and the backslash that Windows takes for a separator.
 _FORBIDDEN_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f\\\\]")
-# An empty component (also a leading or trailing slash), `.` or `..`.
-_FORBIDDEN_COMPONENT = re.compile(r"(?:^|/)(?:\.{0,2})(?:/|$)")
+# An empty component, `.` or `..`, of a name with one more slash before and behind it.
+_FORBIDDEN_COMPONENTS = ("//", "/./", "/../")
 
 
 def member_of(key: str) -> str:
@@ -30,8 +30,10 @@ def name_problem(name: str) -> str | None:
 
 def forbidden_part(name: str) -> str | None:
     """Return which part of a name is not allowed, or None. Also for names joined by slashes."""
-    if _FORBIDDEN_CHARACTER.search(name):
+    # A quick look first: control characters are not printable.
+    if ("\\" in name or not name.isprintable()) and _FORBIDDEN_CHARACTER.search(name):
         return "it holds a control character or a backslash"
-    if _FORBIDDEN_COMPONENT.search(name):
+    framed = f"/{name}/"
+    if any(component in framed for component in _FORBIDDEN_COMPONENTS):
         return "it is absolute, or has an empty, '.' or '..' component"
     return None
