@@ -78,10 +78,15 @@ def query_capabilities(instance: Instance, device: Handle) -> Capabilities:
         "VkPhysicalDeviceDriverProperties",
         sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
     )
+    subgroup_sizes = api.new(
+        "VkPhysicalDeviceSubgroupSizeControlProperties",
+        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES,
+        pNext=driver,
+    )
     subgroup = api.new(
         "VkPhysicalDeviceSubgroupProperties",
         sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
-        pNext=driver,
+        pNext=subgroup_sizes,
     )
     maintenance4 = api.new(
         "VkPhysicalDeviceMaintenance4Properties",
@@ -124,7 +129,9 @@ def query_capabilities(instance: Instance, device: Handle) -> Capabilities:
         subgroup_arithmetic=bool(
             subgroup.supportedOperations & arithmetic and subgroup.supportedStages & in_compute
         ),
-        full_subgroups=has["subgroupSizeControl"] and has["computeFullSubgroups"],
+        full_subgroups=has["subgroupSizeControl"]
+        and has["computeFullSubgroups"]
+        and bool(subgroup_sizes.requiredSubgroupSizeStages & in_compute),
         max_push_bytes=int(limits.maxPushConstantsSize),
         max_invocations=min(
             int(limits.maxComputeWorkGroupInvocations), int(limits.maxComputeWorkGroupSize[0])

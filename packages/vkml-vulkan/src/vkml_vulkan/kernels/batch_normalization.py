@@ -13,7 +13,7 @@ from vkml_vulkan.kernels.normalization import CENTRES, PER_ROW, TO_INPUT, Forwar
 from vkml_vulkan.kernels.normalization_backward import Backward
 from vkml_vulkan.kernels.row_launches import Launches, launches
 from vkml_vulkan.kernels.rows import rows_over
-from vkml_vulkan.numbers import packed_as
+from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from vkml.backends.interface import Kernel
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan, result_form
-from vkml_vulkan.numbers import converter
+from vkml_vulkan.number_arguments import converter
 from vkml_vulkan.operand import Dtype, Form, Operand
 from vkml_vulkan.operation_codes import operation_codes
 

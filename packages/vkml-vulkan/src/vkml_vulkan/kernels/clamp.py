@@ -8,7 +8,7 @@ from vkml.backends.interface import Kernel
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
-from vkml_vulkan.numbers import converter
+from vkml_vulkan.number_arguments import converter
 from vkml_vulkan.operand import Form, Operand, dense_form
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from vkml_vulkan.kernels.normalization import statistics_dtype
 from vkml_vulkan.kernels.row_launches import Launches, launches, row_launch
 from vkml_vulkan.kernels.rows import Array, Rows, rows_over
 from vkml_vulkan.launch import Launch
-from vkml_vulkan.numbers import packed_as
+from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Form, Operand, dense_form
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.kernels.random import DRAW
-from vkml_vulkan.numbers import packed_as
+from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Form, Operand, dense_form
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from vkml.shapes import broadcast
 from vkml_vulkan.formats import Format
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import axis_words, broadcast_strides, collapse, require_countable
-from vkml_vulkan.numbers import packed_as
+from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Dtype, Form, dense_form
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from vkml_vulkan.formats import FORMATS, Format
 from vkml_vulkan.kernel_table import Entry
-from vkml_vulkan.numbers import converter
+from vkml_vulkan.number_arguments import converter
 from vkml_vulkan.operand import Form
 
 

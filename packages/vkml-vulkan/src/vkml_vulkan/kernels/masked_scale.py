@@ -10,7 +10,7 @@ from vkml.backends.interface import Kernel
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.kernels.fused import covered_format
-from vkml_vulkan.numbers import converter, packed_as
+from vkml_vulkan.number_arguments import converter, packed_as
 from vkml_vulkan.operand import Form, Operand, dense_form
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from vkml.backends.interface import Kernel
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan, result_form
 from vkml_vulkan.kernels.fused import covered_format, wide_converter
-from vkml_vulkan.numbers import packed_as
+from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Form, Operand
 
 if TYPE_CHECKING:

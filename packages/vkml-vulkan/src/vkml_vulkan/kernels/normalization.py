@@ -12,7 +12,7 @@ from vkml_vulkan.kernels.copying import dense
 from vkml_vulkan.kernels.fused import covered_format
 from vkml_vulkan.kernels.row_launches import Launches, launches
 from vkml_vulkan.kernels.rows import rows_over
-from vkml_vulkan.numbers import packed_as
+from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.fused import covered_format, wide_converter
 from vkml_vulkan.launch import Launch
 from vkml_vulkan.layouts import require_countable
-from vkml_vulkan.numbers import packed_as
+from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Form, Operand
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.reduction_axes import Geometry, Side, geometry, split, tail_words
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import require_countable
-from vkml_vulkan.numbers import number_bits
+from vkml_vulkan.number_arguments import number_bits
 from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
 
 if TYPE_CHECKING:

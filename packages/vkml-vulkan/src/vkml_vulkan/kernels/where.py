@@ -8,7 +8,7 @@ from vkml.backends.interface import Kernel
 from vkml_vulkan.formats import RAW, format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan, result_form
-from vkml_vulkan.numbers import number_bits
+from vkml_vulkan.number_arguments import number_bits
 from vkml_vulkan.operand import Form, Operand
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vkml_vulkan.formats import FORMATS, format_of
-from vkml_vulkan.numbers import converter, number_bits, packed_as
+from vkml_vulkan.number_arguments import converter, number_bits, packed_as
 
 _FLOATING = [
     *map(np.dtype, ["float16", "float32", "float64"]),
