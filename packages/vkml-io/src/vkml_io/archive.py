@@ -64,7 +64,6 @@ class Archive:
             self._read_general(place, directory, limits)
         else:
             self.members, self.header = canonical
-        self.positions = {key: position for position, key in enumerate(self.header.keys)}
         self._check_index()
 
     def _read_general(self, place: DirectoryPlace, directory: bytes, limits: Limits) -> None:
@@ -95,6 +94,11 @@ class Archive:
             error.offset = start
             raise
         check_member_set(self.header.keys, set(self.members))
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """The place of each key among all."""
+        return {key: position for position, key in enumerate(self.header.keys)}
 
     def __enter__(self) -> Self:
         return self
@@ -162,14 +166,13 @@ class Archive:
         """Check that the index puts the values of each array inside its member (C9)."""
         if self.header.index is None:
             return
+        offsets = self.header.index.data_offsets()
         if isinstance(self.members, DirectoryTable):
-            offsets = np.array(self.header.index.data_offsets(), np.uint64)
             starts = self.members.records["offset"][:-1]  # the last is vkml.json
-            if (
-                (starts < offsets) & (offsets <= self.members.ends(self._directory_offset)[:-1])
-            ).all():
+            ends = self.members.ends(self._directory_offset)[:-1].astype(np.uint64)
+            if ((starts < offsets) & (offsets <= ends)).all():
                 return
-        for key, offset in zip(self.positions, self.header.index.data_offsets(), strict=True):
+        for key, offset in zip(self.header.keys, offsets.tolist(), strict=True):
             name = member_of(key)
             if not self.members[name].offset < offset <= self._ends[name]:
                 raise violation(

@@ -14,7 +14,6 @@ from vkml_io.errors import CheckpointError
 from vkml_io.format import HEADER_MEMBER, LOCAL_HEADER, Limits
 from vkml_io.header import Header, parse_header
 from vkml_io.local_header import build_local_header
-from vkml_io.names import member_of
 
 if TYPE_CHECKING:
     from vkml_io.directory_table import DirectoryTable
@@ -42,12 +41,11 @@ def read_canonical(
         return None
     if header.version != 1:  # its members are not those of the keys alone
         return None
-    names = [*map(member_of, header.keys), HEADER_MEMBER]
-    table = parse_canonical(directory, place, names)
+    table = parse_canonical(directory, place, header.keys)
     if table is None or not expands_at_most(table, source.size, limits.max_expansion_ratio):
         return None
     # The local header is the last thing; padding is for arrays only.
-    return (table, header) if local == build_local_header(table[HEADER_MEMBER], 1) else None
+    return (table, header) if local == build_local_header(table.last, 1) else None
 
 
 def _cut(data: bytes, position: int) -> tuple[bytes, bytes]:

@@ -14,19 +14,21 @@ from vkml_io.directory_table import DirectoryTable
 from vkml_io.format import (
     DATE_1980_01_01,
     DEFLATED,
-    DIRECTORY_RECORD,
     DIRECTORY_SIGNATURE,
     EXPANSION_FLOOR,
     EXTERNAL_ATTRIBUTES,
     FLAG_UTF8,
+    HEADER_MEMBER,
     LOCAL_HEADER,
     MADE_BY_UNIX,
     MAX_NAME_BYTES,
     SENTINEL_32,
     STORED,
+    TENSOR_FOLDER,
+    TENSOR_SUFFIX,
     VERSION_NEEDED,
 )
-from vkml_io.names import forbidden_part
+from vkml_io.names import forbidden_part, has_forbidden_component, member_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +58,8 @@ _RECORD = np.dtype(
         ("offset", "<u4"),
     ]
 )
+_FIRST_PRINTABLE, _LAST_PRINTABLE = ord(" "), ord("~")  # of ASCII
+_BLANK = "\0" * _RECORD.itemsize
 _CONSTANT = {
     "signature": int.from_bytes(DIRECTORY_SIGNATURE, "little"),
     "made_by": MADE_BY_UNIX | VERSION_NEEDED,
@@ -70,28 +74,31 @@ _CONSTANT = {
 }
 
 
-def parse_canonical(data: bytes, place: DirectoryPlace, names: list[str]) -> DirectoryTable | None:
-    """Return the members if every record is as our writer makes it, in this order, else None.
+def parse_canonical(
+    data: bytes, place: DirectoryPlace, keys: Sequence[str]
+) -> DirectoryTable | None:
+    """Return the members if every record is as our writer makes it, else None.
 
-    `names` are what the directory should hold; they are all different.
+    The members should be those of `keys`, in this order, and `vkml.json`. The keys are all
+    different, which the caller has checked.
     """
-    if len(names) != place.members or not names:
+    # What the directory is when the fixed part of each record is blank.
+    between = TENSOR_SUFFIX + _BLANK + TENSOR_FOLDER
+    first = f"{_BLANK}{TENSOR_FOLDER}{between.join(keys)}{TENSOR_SUFFIX}" if keys else ""
+    text = first + _BLANK + HEADER_MEMBER
+    blank = text.encode("utf-8")
+    if len(blank) != len(data) or len(keys) + 1 != place.members:
         return None
-    raw_names = [name.encode("utf-8") for name in names]
-    lengths = np.fromiter(map(len, raw_names), np.int64, len(names))
-    if DIRECTORY_RECORD.size * len(names) + int(lengths.sum()) != len(data):
-        return None
-    ends = np.cumsum(lengths + DIRECTORY_RECORD.size)
-    positions = ends - lengths - DIRECTORY_RECORD.size
+    raw_keys = keys if len(text) == len(blank) else [key.encode("utf-8") for key in keys]
+    lengths = np.fromiter(map(len, raw_keys), np.int64, len(keys)) + len(member_of(""))
+    lengths = np.append(lengths, len(HEADER_MEMBER))
+    positions = np.cumsum(lengths + _RECORD.itemsize) - lengths - _RECORD.itemsize
     records = records_at(data, _RECORD, positions)
-    if not _names_are_sound(names, lengths, records) or not _records_are_sound(
-        records, place.offset
-    ):
+    if not (_are_named(records, keys, lengths) and _are_sound(records, place.offset)):
         return None
     blanked = bytearray(data)
-    _windows(blanked, _RECORD)[positions] = np.zeros((), _RECORD)
-    blank = bytes(DIRECTORY_RECORD.size)
-    return DirectoryTable(names, records) if blanked == blank + blank.join(raw_names) else None
+    _windows(blanked, _RECORD.itemsize)[positions] = np.zeros((), _as_bytes(_RECORD.itemsize))
+    return DirectoryTable(keys, records) if blanked == blank else None
 
 
 def expands_at_most(table: DirectoryTable, file_size: int, ratio: float) -> bool:
@@ -106,7 +113,7 @@ def expands_at_most(table: DirectoryTable, file_size: int, ratio: float) -> bool
 
 def last_record(data: bytes, name: str) -> tuple[int, int, int] | None:
     """Return offset, size and CRC-32 of the last member, if it is stored and called `name`."""
-    length = DIRECTORY_RECORD.size + len(name)
+    length = _RECORD.itemsize + len(name)
     if len(data) < length or not data.endswith(name.encode("ascii")):
         return None
     record = records_at(data, _RECORD, np.array([len(data) - length]))[0]
@@ -117,16 +124,20 @@ def last_record(data: bytes, name: str) -> tuple[int, int, int] | None:
 
 def records_at(data: bytes, dtype: np.dtype[Any], positions: Array) -> Array:  # Any: a record
     """Return a copy of the records that start at `positions`; all must lie in `data`."""
-    records: Array = _windows(data, dtype)[positions]
-    return records
+    return _windows(data, dtype.itemsize)[positions].view(dtype)
 
 
-def _windows(data: bytes | bytearray, dtype: np.dtype[Any]) -> Array:  # Any: a record
-    """Return a view in which element i is the record that starts at byte i."""
-    return np.ndarray((len(data) - dtype.itemsize + 1,), dtype, data, strides=(1,))
+def _windows(data: bytes | bytearray, size: int) -> Array:
+    """Return a view in which element i is the `size` bytes from byte i on."""
+    return np.ndarray((len(data) - size + 1,), _as_bytes(size), data, strides=(1,))
 
 
-def _records_are_sound(records: Array, directory_offset: int) -> bool:
+def _as_bytes(size: int) -> np.dtype[np.void]:
+    """Return the dtype of so many bytes, which NumPy copies faster than fields."""
+    return np.dtype((np.void, size))
+
+
+def _are_sound(records: Array, directory_offset: int) -> bool:
     if not all((records[field] == value).all() for field, value in _CONSTANT.items()):
         return False
     size, stored_size, offset = (
@@ -142,13 +153,18 @@ def _records_are_sound(records: Array, directory_offset: int) -> bool:
     )
 
 
-def _names_are_sound(names: Sequence[str], lengths: Array, records: Array) -> bool:
+def _are_named(records: Array, keys: Sequence[str], lengths: Array) -> bool:
+    """Return whether names of these lengths are allowed, and flagged as they must be (B10)."""
     if not (records["name_length"] == lengths).all() or lengths.max() > MAX_NAME_BYTES:
         return False
-    joined = "/".join(names)  # its components are those of all names
-    if forbidden_part(joined) is not None:
+    joined = "/".join(keys)  # its components are those of all keys; more than enough is refused
+    if keys and has_forbidden_component(joined):
         return False
     if joined.isascii():
-        return not records["flags"].any()
-    flags = [0 if name.isascii() else FLAG_UTF8 for name in names]
+        text = np.frombuffer(joined.encode("ascii"), np.uint8)
+        printable = ((text >= _FIRST_PRINTABLE) & (text <= _LAST_PRINTABLE)).all()
+        return bool(printable) and "\\" not in joined and not records["flags"].any()
+    if forbidden_part(joined) is not None:
+        return False
+    flags = [*(0 if key.isascii() else FLAG_UTF8 for key in keys), 0]
     return bool((records["flags"] == flags).all())

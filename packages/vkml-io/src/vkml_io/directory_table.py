@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vkml_io.directory import Member
+from vkml_io.format import HEADER_MEMBER
+from vkml_io.names import member_of
 
 if TYPE_CHECKING:
     from vkml_io.aliases import Array
@@ -19,31 +21,41 @@ class DirectoryTable(Mapping[str, Member]):
 
     Parameters
     ----------
-    names : list of str
-        The names, all different.
+    keys : sequence of str
+        The keys of the arrays, in the order of their members; `vkml.json` is behind them.
     records : structured array
         A record for each, with the other fields of `Member` among its fields.
     """
 
-    def __init__(self, names: list[str], records: Array) -> None:
-        self.names = names
+    def __init__(self, keys: Sequence[str], records: Array) -> None:
+        self._keys = keys
         self.records = records
 
     def __getitem__(self, name: str) -> Member:
-        position = self._positions[name]
-        record = self.records[position]
-        return Member(name, *(int(record[field]) for field in Member._fields[1:]))
+        return self._by_name[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.records)
 
-    def members(self) -> list[Member]:
-        """Return every member, in directory order."""
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the members."""
+        return [*map(member_of, self._keys), HEADER_MEMBER]
+
+    @cached_property
+    def all(self) -> list[Member]:
+        """Every member, in directory order."""
         columns = [self.records[field].tolist() for field in Member._fields[1:]]
         return list(map(Member._make, zip(self.names, *columns, strict=True)))
+
+    @property
+    def last(self) -> Member:
+        """The member `vkml.json`, without making the others."""
+        values = (int(self.records[-1][field]) for field in Member._fields[1:])
+        return Member(HEADER_MEMBER, *values)
 
     def ends(self, directory_offset: int) -> Array:
         """Return where each member must end: at the next one, or at the directory."""
@@ -54,5 +66,5 @@ class DirectoryTable(Mapping[str, Member]):
         return ends
 
     @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {name: position for position, name in enumerate(self.names)}
+    def _by_name(self) -> dict[str, Member]:
+        return dict(zip(self.names, self.all, strict=True))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _NAMED_AT_MOST = 3  # missing or extra members in one message
 
+_BARE_TOKENS = (b"NaN", b"Infinity")
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
@@ -79,7 +80,7 @@ def parse_header(data: bytes) -> Header:
             code="C6",
         )
     keys = document.get("keys")
-    if not isinstance(keys, list) or not all(type(key) is str for key in keys):
+    if not isinstance(keys, list) or not {str}.issuperset(map(type, keys)):
         raise violation("C6", "'keys' is not a list of strings")
     if len(set(keys)) != len(keys):
         raise violation("C6", "a key is listed twice")
@@ -88,7 +89,8 @@ def parse_header(data: bytes) -> Header:
     metadata = document.get("metadata")
     if not isinstance(metadata, dict):
         raise violation("C6", "'metadata' is not an object")
-    for field, value in document.items():
+    bare = any(token in data for token in _BARE_TOKENS)
+    for field, value in document.items() if bare else ():
         if field != "metadata" and _holds_bare_constant(value):
             raise violation("C3", f"NaN or an infinity outside the metadata, in {quoted(field)}")
     decoded, bare_constants = decode_metadata(metadata)

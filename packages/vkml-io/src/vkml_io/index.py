@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from vkml_io.errors import quoted, violation
 from vkml_io.format import DTYPE_NAMES, MAX_DIMENSIONS
+from vkml_io.trailing_numbers import trailing_numbers
+
+if TYPE_CHECKING:
+    from vkml_io.aliases import Array
 
 _DTYPE = "|".join(sorted(set(DTYPE_NAMES.values())))
 _NUMBER = "(?:0|[1-9][0-9]{0,18})"
@@ -60,10 +66,11 @@ class Index:
     def __init__(self, entries: Any, count: int) -> None:  # Any: foreign JSON
         if not isinstance(entries, list) or len(entries) != count:
             raise violation("C9", "'index' is not a list with one entry a key")
-        if not all(isinstance(entry, str) for entry in entries):
-            raise violation("C9", "an entry of 'index' is not a string")
         self._entries: list[str] = entries
-        self._lines = "".join(f"{entry}\n" for entry in entries)
+        try:
+            self._lines = "\n".join([*entries, ""])
+        except TypeError:
+            raise violation("C9", "an entry of 'index' is not a string") from None
         if self._lines.count("\n") != count or not _ENTRIES.fullmatch(self._lines):
             malformed = next(entry for entry in entries if not re.fullmatch(_ENTRY, entry))
             raise violation("C9", f"the index entry {quoted(malformed)} is malformed")
@@ -77,6 +84,9 @@ class Index:
         order = rest[0] if rest else ""
         return IndexEntry(dtype, _sizes(shape), int(offset), "F" in order, ">" in order)
 
-    def data_offsets(self) -> list[int]:
-        """Return the offset of every array, in key order."""
-        return list(map(int, _OFFSETS.findall(self._lines)))
+    def data_offsets(self) -> Array:
+        """Return the offset of every array, in key order, as uint64."""
+        offsets = trailing_numbers(self._lines)
+        if offsets is None:
+            offsets = np.array(list(map(int, _OFFSETS.findall(self._lines))), np.uint64)
+        return offsets.astype(np.uint64)

@@ -8,8 +8,6 @@ from vkml_io.format import MAX_NAME_BYTES, TENSOR_FOLDER, TENSOR_SUFFIX
 
 # C0 and C1 control characters, DEL, and the backslash that Windows takes for a separator.
 _FORBIDDEN_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f\\\\]")
-# An empty component, `.` or `..`, of a name with one more slash before and behind it.
-_FORBIDDEN_COMPONENTS = ("//", "/./", "/../")
 
 
 def member_of(key: str) -> str:
@@ -33,7 +31,12 @@ def forbidden_part(name: str) -> str | None:
     # A quick look first: control characters are not printable.
     if ("\\" in name or not name.isprintable()) and _FORBIDDEN_CHARACTER.search(name):
         return "it holds a control character or a backslash"
-    framed = f"/{name}/"
-    if any(component in framed for component in _FORBIDDEN_COMPONENTS):
+    if has_forbidden_component(name):
         return "it is absolute, or has an empty, '.' or '..' component"
     return None
+
+
+def has_forbidden_component(name: str) -> bool:
+    """Return whether a component is empty, '.' or '..'; a slash at either end leaves one empty."""
+    framed = f"/{name}/"
+    return "//" in framed or ("/." in framed and ("/./" in framed or "/../" in framed))
