@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -176,13 +177,15 @@ def extension_names(api: Vulkan) -> list[str]:
 
 
 _open: list[Instance] = []
+_lock = threading.Lock()
 
 
 def the_instance() -> Instance:
     """Return the instance of this process, made when first asked for."""
-    if not _open:
-        _open.append(Instance(read_settings().validation))
-    return _open[0]
+    with _lock:
+        if not _open:
+            _open.append(Instance(read_settings().validation))
+        return _open[0]
 
 
 def close_instance() -> None:
@@ -193,4 +196,6 @@ def close_instance() -> None:
 
 def forget_instance() -> None:
     """Leave the instance to the parent: this process is its fork, and may make its own."""
+    global _lock
+    _lock = threading.Lock()  # a thread that is gone may hold the old one
     _open.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 
@@ -13,7 +14,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
 _BEGIN = """
-import os, sys, threading
+import os, signal, sys, threading
 import numpy as np
 import vkml
 from vkml_vulkan.backend import VULKAN_BACKEND
@@ -141,6 +142,7 @@ def test_a_fresh_device_in_the_child_works(run_python: Run) -> None:
         _BEGIN
         + """
 def use():
+    signal.alarm(20)  # some drivers, such as SwiftShader, wait for threads that were not forked
     handle = VULKAN_BACKEND.open_device(0)
     operand = handle.upload(np.arange(5, dtype=np.float32))
     assert handle.download(handle.kernel("add")(operand, 1.0)).tolist() == [1, 2, 3, 4, 5]
@@ -150,6 +152,8 @@ print(in_child(use), float(tensor.sum()))
 """
     )
 
+    if ended.stdout.startswith(f"{-signal.SIGALRM} "):
+        pytest.skip("VULKAN TESTS DID NOT RUN: this driver, used before a fork, hangs in the child")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "0 2000.0\n", "")
 
 

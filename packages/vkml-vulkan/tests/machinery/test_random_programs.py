@@ -169,6 +169,8 @@ def _never_reads(recorder: Recorder, written: Any, read: Any) -> None:
 
 def _never_writes(recorder: Recorder, written: Any, read: Any) -> None:
     recorder_order(recorder, (), read)
+    for chunk in written:  # downloads still wait
+        chunk.busy_until = recorder._ring.value + 1
 
 
 def _never_after_reading(recorder: Recorder, written: Any, read: Any) -> None:
