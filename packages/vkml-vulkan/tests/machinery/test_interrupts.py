@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from vkml_vulkan.command_ring import CommandRing
 from vkml_vulkan.errors import VulkanError
 from vkml_vulkan.handle import VulkanDevice
 
@@ -73,6 +76,40 @@ def test_a_wait_for_a_command_buffer_ends(handle: VulkanDevice, ctrl_c: Callable
 def _for_ever(action: Callable[[], Any]) -> None:
     while True:
         action()
+
+
+def test_right_after_a_submission_nothing_is_lost(handle: VulkanDevice) -> None:
+    value, submitted = _adding(handle)(), []
+    functions = handle.device.functions
+    real = functions.vkQueueSubmit
+
+    def submitting(*arguments: Any) -> Any:
+        result = real(*arguments)
+        submitted.append(result)
+        return result
+
+    def interrupting(frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code is CommandRing.submit.__code__:
+            frame.f_trace_opcodes = True
+            if event == "opcode" and submitted:  # the moment at which Python looks for signals
+                raise KeyboardInterrupt
+        return interrupting
+
+    functions.vkQueueSubmit = submitting
+    with pytest.raises(KeyboardInterrupt):
+        _traced(interrupting, handle.recorder.submit)
+    functions.vkQueueSubmit = real
+
+    assert handle.download(value).tolist() == [2, 2, 2]
+
+
+def _traced(trace: Callable[..., Any], action: Callable[[], None]) -> None:
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    finally:
+        sys.settrace(before)
 
 
 def test_before_a_submission_the_loss_is_not_passed_over(handle: VulkanDevice) -> None:
