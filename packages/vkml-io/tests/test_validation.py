@@ -2,16 +2,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import zipfile
+import zlib
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import vkml_io
 from vkml_io.cli import main
+from vkml_io.report import LEVELS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +95,56 @@ def test_the_crc_level_leaves_the_values_alone(forge: Forge) -> None:
 
     assert vkml_io.validate(path, level="crc").is_sound
     assert vkml_io.validate(path, level="values").violations[0].code == "D10"
+
+
+def test_the_crc_level_leaves_the_sha256_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.vkml"
+    vkml_io.save(path, {"w": np.ones(3)}, sha256=True)
+    (digest,) = re.findall(rb"[0-9a-f]{64}", path.read_bytes())
+    header = zipfile.ZipFile(path).read("vkml.json")
+    changed = header.replace(digest, b"0" * 64)
+    data = path.read_bytes().replace(header, changed)
+    before, after = (zlib.crc32(text).to_bytes(4, "little") for text in (header, changed))
+    path.write_bytes(data.replace(before, after))
+
+    assert vkml_io.validate(path, level="crc").is_sound
+    for level in LEVELS[2:]:
+        (finding,) = vkml_io.validate(path, level=level).violations
+        assert (finding.code, "SHA-256" in finding.message) == ("D9", True)
+
+
+@pytest.mark.parametrize(
+    ("level", "left"),
+    [("structure", "crc, sha256, values"), ("crc", "sha256, values"), ("sha256", "values")],
+)
+def test_what_a_level_does_not_look_at_is_said(path: Path, level: Any, left: str) -> None:
+    assert vkml_io.validate(path, level=level).not_checked == (
+        f"{left}: level '{level}' does not look at that",
+    )
+
+
+def test_a_file_without_sha256_is_said_to_have_none(tmp_path: Path, path: Path) -> None:
+    vkml_io.save(tmp_path / "b.vkml", {"w": 1})
+
+    assert vkml_io.validate(tmp_path / "b.vkml").not_checked == ("sha256: the file gives none",)
+    assert vkml_io.validate(path).not_checked == ()
+
+
+def test_a_damaged_structure_ends_the_search_and_the_report_says_so(forge: Forge) -> None:
+    report = vkml_io.validate(forge.write(end={"disk": 1}))
+
+    assert [finding.code for finding in report.violations] == ["B3"]
+    assert report.not_checked == ("what comes after the last violation: the file is too damaged",)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_progress_ends_at_the_total(path: Path, level: Any) -> None:
+    calls: list[vkml_io.Progress] = []
+
+    vkml_io.validate(path, level=level, progress=calls.append)
+
+    assert calls[-1].done == calls[-1].total > 0
+    assert [call.done for call in calls] == sorted(call.done for call in calls)
 
 
 def test_another_level_is_a_value_error(path: Path) -> None:
@@ -190,11 +244,67 @@ def test_info_exits_with_1_for_what_is_no_checkpoint(
     assert "B1" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["info", "validate"])
+@pytest.mark.parametrize("command", ["info", "validate", "digest"])
 def test_an_unreadable_file_exits_with_3(
     tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([command, str(tmp_path / "missing")]) == 3
+    assert "missing" in capsys.readouterr().err
+
+
+def test_digest_writes_what_sha256sum_would(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["digest", str(path)]) == 0
+    assert capsys.readouterr().out == f"{vkml_io.digest(path)}  {path}\n"
+
+    assert main(["digest", "--json", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "path": str(path),
+        "digest": vkml_io.digest(path),
+    }
+
+
+def test_digest_of_a_damaged_file_exits_with_1(
+    damaged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["digest", str(damaged)]) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_diff_exits_with_0_for_equal_content(
+    path: Path, tmp_path: Path, arrays: dict[str, Array], capsys: pytest.CaptureFixture[str]
+) -> None:
+    vkml_io.save(tmp_path / "b.vkml", arrays, {"epoch": 3}, compress=True)
+
+    assert main(["diff", str(path), str(tmp_path / "b.vkml")]) == 0
+    assert capsys.readouterr().out.endswith("no difference\n")
+
+
+def test_diff_exits_with_1_and_lists_differences(
+    path: Path, tmp_path: Path, arrays: dict[str, Array], capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = arrays | {"weight": arrays["weight"] + 1, "scalar": np.zeros(2)}
+    del other["flags"]
+    vkml_io.save(tmp_path / "b.vkml", other, {"epoch": 4, "\x1b[2J": "\x07"})
+
+    assert main(["diff", str(path), str(tmp_path / "b.vkml")]) == 1
+
+    text = capsys.readouterr().out
+    assert "only in the first: 'flags'" in text
+    assert "'weight': 24 of 24 values differ, by 1 at most" in text
+    assert "'scalar': dtype uint8 -> float64, shape () -> (2,)" in text
+    assert "metadata['epoch']: 3 -> 4" in text
+    assert not set(text) & set("\x1b\x07")
+    assert main(["diff", "--json", str(path), str(tmp_path / "b.vkml")]) == 1
+    assert json.loads(capsys.readouterr().out)["only_in_first"] == ["flags"]
+
+
+def test_diff_of_what_cannot_be_read_exits_with_3(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "b.vkml").write_bytes(b"x" * 100)
+
+    assert main(["diff", str(path), str(tmp_path / "b.vkml")]) == 3
+    assert main(["diff", str(path), str(tmp_path / "missing")]) == 3
     assert "missing" in capsys.readouterr().err
 
 

@@ -29,7 +29,9 @@ from vkml_io.loading import Checkpoint, load
 from vkml_io.module_state import HasState, load_module, save_module
 from vkml_io.progress import Progress
 from vkml_io.reader import CheckpointReader, open
-from vkml_io.validation import Finding, Report, validate
+from vkml_io.report import Finding, Report
+from vkml_io.schema import SchemaError
+from vkml_io.validation import validate
 from vkml_io.writer import save
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "Progress",
     "Report",
     "SaveConfig",
+    "SchemaError",
     "StateMismatchError",
     "UnsafeContentError",
     "UnsupportedVersionError",

@@ -1,6 +1,6 @@
 """The command `vkml-io`.
 
-Exit codes: 0 sound, 1 findings, 2 wrong usage, 3 the file could not be read.
+Exit codes: 0 sound or equal, 1 findings or differences, 2 wrong usage, 3 it could not be decided.
 """
 
 from __future__ import annotations
@@ -12,14 +12,19 @@ import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from vkml_io.difference import diff
+from vkml_io.digest import digest
 from vkml_io.errors import CheckpointError
-from vkml_io.summary import report_text, summarise, summary_text
-from vkml_io.validation import LEVELS, validate
+from vkml_io.progress_bar import ProgressBar
+from vkml_io.report import LEVELS
+from vkml_io.schema import SchemaError
+from vkml_io.summary import difference_text, report_text, summarise, summary_text
+from vkml_io.validation import validate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SOUND, FINDINGS, UNDECIDED = 0, 1, 3  # 2 is argparse's own
+SOUND, FINDINGS, USAGE, UNDECIDED = 0, 1, 2, 3  # 2 is argparse's own too
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,10 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         text, code = options.run(options)
     except CheckpointError as error:
-        sys.stderr.write(f"{error}\n")
-        return FINDINGS
+        _complain(str(error))
+        return int(options.damaged)
+    except SchemaError as error:
+        _complain(f"the schema does not follow its grammar: {error}")
+        return USAGE
     except OSError as error:
-        sys.stderr.write(f"{options.file}: {error.strerror or error}\n")
+        _complain(f"{error.filename or options.file}: {error.strerror or error}")
         return UNDECIDED
     try:
         sys.stdout.write(f"{_writable(text)}\n")
@@ -40,6 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader has seen enough. Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(code)
+
+
+def _complain(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
 
 
 def _writable(text: str) -> str:
@@ -59,11 +71,42 @@ def _info(options: argparse.Namespace) -> tuple[str, int]:
 
 
 def _validate(options: argparse.Namespace) -> tuple[str, int]:
-    report = validate(
-        options.file, level=options.level, max_expansion_ratio=options.max_expansion_ratio
-    )
-    text = json.dumps(report.to_json()) if options.json else report_text(report)
+    with ProgressBar(sys.stderr) as bar:
+        report = validate(
+            options.file,
+            level=options.level,
+            schema=options.schema,
+            max_expansion_ratio=options.max_expansion_ratio,
+            progress=bar,
+        )
+    if options.sarif:
+        text = json.dumps(report.to_sarif())
+    else:
+        text = json.dumps(report.to_json()) if options.json else report_text(report)
     return text, SOUND if report.is_sound else FINDINGS
+
+
+def _digest(options: argparse.Namespace) -> tuple[str, int]:
+    with ProgressBar(sys.stderr) as bar:
+        found = digest(options.file, max_expansion_ratio=options.max_expansion_ratio, progress=bar)
+    if options.json:
+        return json.dumps({"path": options.file, "digest": found}), SOUND
+    return f"{found}  {options.file}", SOUND
+
+
+def _diff(options: argparse.Namespace) -> tuple[str, int]:
+    with ProgressBar(sys.stderr) as bar:
+        found = diff(
+            options.file,
+            options.second,
+            max_expansion_ratio=options.max_expansion_ratio,
+            progress=bar,
+        )
+    if options.json:
+        text = json.dumps(found.to_json())
+    else:
+        text = difference_text(found, options.file, options.second)
+    return text, SOUND if found.is_empty else FINDINGS
 
 
 def _ratio(text: str) -> float:
@@ -77,25 +120,41 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="vkml-io",
         description="Look at .vkml checkpoints and check them. Nothing in them is executed.",
-        epilog="Exit codes: 0 sound, 1 findings, 2 wrong usage, 3 the file could not be read.",
+        epilog="Exit codes: 0 sound or equal, 1 findings or differences, 2 wrong usage, "
+        "3 it could not be decided, for example since a file could not be read.",
     )
     parser.add_argument("--version", action="version", version=f"vkml-io {version('vkml-io')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     info = commands.add_parser("info", help="list the arrays and the metadata")
-    info.set_defaults(run=_info)
+    info.set_defaults(run=_info, damaged=FINDINGS)
 
     check = commands.add_parser("validate", help="check every byte of the file")
     check.add_argument(
         "--level", choices=LEVELS, default="values", help="how deep (default: %(default)s)"
     )
     check.add_argument(
-        "--max-expansion-ratio", type=_ratio, default=100.0, metavar="N",
-        help="refuse what unpacks to more than N times the file (default: %(default)s)",
-    )  # fmt: skip
-    check.set_defaults(run=_validate)
+        "--schema", metavar="SCHEMA", help="a JSON file: the keys, dtypes and shapes to expect"
+    )
+    check.set_defaults(run=_validate, damaged=FINDINGS)
 
-    for command in (info, check):
+    hashed = commands.add_parser("digest", help="write the SHA-256 of the arrays' content")
+    hashed.set_defaults(run=_digest, damaged=FINDINGS)
+
+    compare = commands.add_parser("diff", help="say what differs between two files")
+    # Of a damaged file nobody can say whether it differs.
+    compare.set_defaults(run=_diff, damaged=UNDECIDED)
+
+    for command in (info, check, hashed, compare):
         command.add_argument("file", metavar="FILE")
-        command.add_argument("--json", action="store_true", help="write JSON")
+        form = command.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="write JSON")
+        if command is check:
+            form.add_argument("--sarif", action="store_true", help="write SARIF 2.1.0")
+        if command is not info:
+            command.add_argument(
+                "--max-expansion-ratio", type=_ratio, default=100.0, metavar="N",
+                help="refuse what unpacks to more than N times the file (default: %(default)s)",
+            )  # fmt: skip
+    compare.add_argument("second", metavar="SECOND")
     return parser

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 from vkml_io.archive import Archive
-from vkml_io.errors import naming, quoted
+from vkml_io.errors import LONGEST_QUOTE, naming, quoted
 from vkml_io.format import Limits
 from vkml_io.inspection import list_entries
 from vkml_io.metadata import encode_metadata
@@ -14,7 +15,8 @@ from vkml_io.metadata import encode_metadata
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from vkml_io.validation import Finding, Report
+    from vkml_io.difference import ArrayChange, Difference
+    from vkml_io.report import Finding, Report
 
 _LONGEST_METADATA = 2000  # characters of the metadata that the text shows
 
@@ -78,8 +80,51 @@ def report_text(report: Report) -> str:
             f"{report.path}: {verdict} (level: {report.level})",
             *_lines("", report.violations),
             *_lines("warning ", report.warnings),
+            *(f"  not checked: {what}" for what in report.not_checked),
         ]
     )
+
+
+def difference_text(found: Difference, first: str, second: str) -> str:
+    """Return what `diff` found as text. Names are escaped, as in a summary."""
+    if found.is_empty:
+        return f"{first} and {second}: no difference"
+    metadata = [
+        f"  metadata{change.place}: {_metadata_text(change.before)} -> "
+        f"{_metadata_text(change.after)}"
+        for change in found.metadata
+    ]
+    return "\n".join(
+        [
+            f"{first} and {second} differ",
+            *(f"  only in the first: {quoted(key)}" for key in found.only_in_first),
+            *(f"  only in the second: {quoted(key)}" for key in found.only_in_second),
+            *(f"  {quoted(change.key)}: {_change_text(change)}" for change in found.changed),
+            *metadata,
+        ]
+    )
+
+
+def _change_text(change: ArrayChange) -> str:
+    parts = []
+    if change.dtypes[0] != change.dtypes[1]:
+        parts.append(f"dtype {change.dtypes[0]} -> {change.dtypes[1]}")
+    if change.shapes[0] != change.shapes[1]:
+        parts.append(f"shape {change.shapes[0]} -> {change.shapes[1]}")
+    if change.differing is not None:
+        total = math.prod(change.shapes[0])
+        parts.append(
+            f"{change.differing} of {total} values differ, by {change.max_abs_difference:g} at most"
+        )
+    return ", ".join(parts)
+
+
+def _metadata_text(value: Any) -> str:  # Any: whatever JSON can say, or Ellipsis
+    """Return a value as JSON in ASCII, cut when it is long."""
+    if value is ...:
+        return "nothing"
+    text = json.dumps(encode_metadata({"": value})[""])
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
 def size_text(size: int) -> str:

@@ -2,96 +2,38 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections import defaultdict
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vkml_io.archive import Archive
-from vkml_io.errors import CheckpointError, quoted
-from vkml_io.format import HEADER_MEMBER, TENSOR_SUFFIX, Limits
+from vkml_io.errors import CheckpointError
+from vkml_io.format import HEADER_MEMBER, Limits
+from vkml_io.inspection import list_entries
+from vkml_io.name_warnings import name_warnings
 from vkml_io.names import member_of
+from vkml_io.progress import Progress
 from vkml_io.reading import check_bools, scan_values
+from vkml_io.report import LEVELS, Finding, Level, Report
+from vkml_io.schema import Schema, read_schema
 from vkml_io.source import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
     from typing import BinaryIO
 
-    from vkml_io.aliases import Array, PathLike
-
-Level: TypeAlias = Literal["structure", "crc", "values"]
-LEVELS: tuple[Level, ...] = ("structure", "crc", "values")
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong, or that deserves a warning.
-
-    Attributes
-    ----------
-    code : str
-        The check of ``docs/format.md`` that failed, for example "B16".
-    member : str or None
-        The member of the archive.
-    offset : int or None
-        The byte of the file at which the evidence starts.
-    message : str
-        What was found and what was expected.
-    """
-
-    code: str
-    member: str | None
-    offset: int | None
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What `validate` found.
-
-    Attributes
-    ----------
-    path : str
-        The file.
-    level : str
-        How deep it was checked: "structure", "crc" or "values".
-    violations : tuple of Finding
-        Why the file is not sound, the first violation first. A damaged structure ends the search.
-    warnings : tuple of Finding
-        What loads, and may still surprise somebody.
-    """
-
-    path: str
-    level: Level
-    violations: tuple[Finding, ...]
-    warnings: tuple[Finding, ...]
-
-    @property
-    def is_sound(self) -> bool:
-        """Whether nothing is wrong; warnings do not count."""
-        return not self.violations
-
-    def to_json(self) -> dict[str, Any]:  # Any: plain JSON values
-        """Return the report as values that JSON can say."""
-        return {
-            "path": self.path,
-            "level": self.level,
-            "sound": self.is_sound,
-            "violations": [asdict(finding) for finding in self.violations],
-            "warnings": [asdict(finding) for finding in self.warnings],
-        }
+    from vkml_io.aliases import Array, OnProgress, PathLike
 
 
 def validate(
     path: PathLike | BinaryIO,
     *,
     level: Level = "values",
+    schema: PathLike | Mapping[str, Any] | None = None,  # Any: foreign JSON
     max_expansion_ratio: float = 100.0,
     max_file_size: int | None = None,
     follow_symlinks: bool = True,
+    progress: OnProgress | None = None,
 ) -> Report:
     """Return a report of everything that is wrong with a file. Memory stays bounded.
 
@@ -99,17 +41,24 @@ def validate(
     ----------
     path : path-like or binary file
         The file, whoever wrote it.
-    level : {"structure", "crc", "values"}
+    level : {"structure", "crc", "sha256", "values"}
         "structure" checks the container, `vkml.json` and every array's header; "crc" also
-        compares all checksums; "values" also looks at the values: bools must be 0 or 1, and NaN
-        and infinities give a warning.
+        compares each CRC-32; "sha256" also each SHA-256 that the file gives; "values" also looks
+        at the values: bools must be 0 or 1, and NaN and infinities give a warning.
+    schema : path-like or dict, optional
+        What the file is expected to hold: keys, dtypes and shapes, as a JSON file or its content.
+        The guide to checkpoints describes it.
     max_expansion_ratio, max_file_size, follow_symlinks
         Limits, as in `load`.
+    progress : callable, optional
+        Called with a `Progress` after each piece.
 
     Raises
     ------
     OSError
         The file cannot be read.
+    SchemaError
+        `schema` does not follow its grammar.
 
     Examples
     --------
@@ -117,6 +66,10 @@ def validate(
     >>> vkml_io.save("model.vkml", {"w": np.ones(3)})
     >>> vkml_io.validate("model.vkml").is_sound
     True
+    >>> tensors = {"w": {"dtype": "float32", "shape": ["*"]}}
+    >>> schema = {"schema": "vkml-schema", "version": 1, "tensors": tensors}
+    >>> vkml_io.validate("model.vkml", schema=schema).violations[0].message
+    "'w' is float64, and float32 is expected"
     """
     if level not in LEVELS:
         raise ValueError(f"level must be one of {LEVELS}, not {level!r}")
@@ -125,40 +78,107 @@ def validate(
         max_file_size=max_file_size,
         follow_symlinks=follow_symlinks,
     )
-    violations: list[Finding] = []
-    warnings: list[Finding] = []
+    expected = None if schema is None else read_schema(schema)
+    check = _Check(level, progress)
     try:
         with Archive(path, limits) as archive:
-            archive.check_layout()
-            warnings += _name_warnings(archive.header.keys)
-            warnings += _json_warnings(archive.header.bare_constants)
-            for key in archive.header.keys:
-                try:
-                    warnings += _check_array(archive, key, level)
-                except CheckpointError as error:
-                    if error.code == "E1":
-                        raise
-                    violations.append(_finding(error))
-            archive.source.check_unchanged()
+            check.all_of(archive, expected)
     except CheckpointError as error:
-        violations.append(_finding(error))
-    return Report(path_of(path), level, tuple(violations), tuple(warnings))
+        check.violations.append(_finding(error))
+        check.not_checked.append("what comes after the last violation: the file is too damaged")
+    return Report(
+        path_of(path),
+        level,
+        tuple(check.violations),
+        tuple(check.warnings),
+        tuple(check.not_checked),
+    )
 
 
-def _check_array(archive: Archive, key: str, level: Level) -> list[Finding]:
-    """Check one array as deep as `level` says; return the warnings."""
-    place = archive.locate(key)
-    if level == "structure":
-        return []
-    non_finite = 0
-    for values in scan_values(archive, place):
-        if level == "values":
-            check_bools(place, values)
-            non_finite += _count_non_finite(values)
-    if not non_finite:
-        return []
-    message = f"{non_finite} of the values are NaN or infinite"
-    return [Finding("W-NONFINITE", place.member.name, place.data_start, message)]
+class _Check:
+    """One pass over a file, and what it finds."""
+
+    def __init__(self, level: Level, progress: OnProgress | None) -> None:
+        self.violations: list[Finding] = []
+        self.warnings: list[Finding] = []
+        self.not_checked: list[str] = []
+        self._depth = LEVELS.index(level)
+        self._progress = progress
+        if level != LEVELS[-1]:
+            left = ", ".join(LEVELS[self._depth + 1 :])
+            self.not_checked.append(f"{left}: level {level!r} does not look at that")
+
+    def all_of(self, archive: Archive, expected: Schema | None) -> None:
+        """Check what lies between the members, `vkml.json`, and then every array."""
+        archive.check_layout()
+        header = archive.header
+        self.warnings += name_warnings(header.keys)
+        self.warnings += _json_warnings(header.bare_constants)
+        if header.sha256 is None and self._reaches("sha256"):
+            self.not_checked.append("sha256: the file gives none")
+        sizes = {key: archive.members[member_of(key)].size for key in header.keys}
+        total, done = sum(sizes.values()), 0
+        for key in header.keys:
+            advance = self._advance(key, done, total)
+            try:
+                self._array(archive, key, advance)
+            except CheckpointError as error:
+                if error.code == "E1":
+                    raise
+                self.violations.append(_finding(error))
+            done += sizes[key]
+            advance(sizes[key])
+        if expected is not None:
+            self._schema(archive, expected)
+        archive.source.check_unchanged()
+
+    def _array(self, archive: Archive, key: str, advance: Callable[[int], None]) -> None:
+        """Check one array as deep as the level says."""
+        place = archive.locate(key)
+        if not self._reaches("crc"):
+            return
+        if not self._reaches("sha256"):
+            place = place._replace(sha256=None)
+        non_finite = read = 0
+        for values in scan_values(archive, place):
+            if self._reaches("values"):
+                check_bools(place, values)
+                non_finite += _count_non_finite(values)
+            read += values.nbytes
+            advance(read)
+        if non_finite:
+            message = f"{non_finite} of the values are NaN or infinite"
+            self.warnings.append(
+                Finding("W-NONFINITE", place.member.name, place.data_start, message)
+            )
+
+    def _schema(self, archive: Archive, expected: Schema) -> None:
+        """Compare what the file holds with what it should hold."""
+        try:
+            entries = {entry.key: entry for entry in list_entries(archive)}
+        except CheckpointError:  # a finding already: the header of an array is damaged
+            self.not_checked.append("the schema: the header of an array cannot be read")
+            return
+        header_start = archive.members[HEADER_MEMBER].offset
+        arrays = ((entry.key, entry.dtype, entry.shape) for entry in entries.values())
+        for mismatch in expected.check(arrays):
+            member, offset = HEADER_MEMBER, header_start  # where a key is missing
+            if mismatch.key is not None:
+                entry = entries[mismatch.key]
+                member, offset = entry.member, entry.data_offset
+            self.violations.append(Finding(mismatch.code, member, offset, mismatch.message))
+
+    def _reaches(self, level: Level) -> bool:
+        return self._depth >= LEVELS.index(level)
+
+    def _advance(self, key: str, done: int, total: int) -> Callable[[int], None]:
+        """Return what tells the caller that so many bytes of `key` are done."""
+
+        def advance(read: int) -> None:
+            if self._progress is not None:
+                self._progress(Progress(done + read, total, key))
+
+        return advance
 
 
 def _count_non_finite(values: Array) -> int:
@@ -172,47 +192,6 @@ def _json_warnings(bare_constants: int) -> list[Finding]:
         return []
     message = f"{bare_constants} NaN or infinity tokens in the metadata, which JSON does not have"
     return [Finding("W-JSON", HEADER_MEMBER, None, message)]
-
-
-def _name_warnings(keys: Sequence[str]) -> list[Finding]:
-    """Return which keys `unzip` cannot write side by side on every system."""
-    findings = []
-    forms: tuple[Callable[[str], str], ...] = (str.casefold, _composed)
-    for form, difference in zip(forms, ("case", "Unicode form"), strict=True):
-        groups: dict[str, list[str]] = defaultdict(list)
-        for key in keys:
-            groups[form(key)].append(key)
-        findings += [
-            Finding(
-                "W-NAMES",
-                member_of(group[1]),
-                None,
-                f"{quoted(group[0])} and {quoted(group[1])} differ only by {difference}",
-            )
-            for group in groups.values()
-            if len(group) > 1
-        ]
-    names = set(map(member_of, keys))
-    findings += [
-        Finding("W-NAMES", name, None, "another member lies below this one, as if in a folder")
-        for name in sorted(_folders(names) & names)
-    ]
-    return findings
-
-
-def _folders(names: set[str]) -> set[str]:
-    """Return every folder, of any depth, that `names` lie in and that looks like a member."""
-    folders = set()
-    for name in names:
-        position = name.find(TENSOR_SUFFIX + "/")
-        while position >= 0:
-            folders.add(name[: position + len(TENSOR_SUFFIX)])
-            position = name.find(TENSOR_SUFFIX + "/", position + 1)
-    return folders
-
-
-def _composed(key: str) -> str:
-    return unicodedata.normalize("NFC", key)
 
 
 def _finding(error: CheckpointError) -> Finding:
