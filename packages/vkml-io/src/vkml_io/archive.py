@@ -10,6 +10,7 @@ import numpy as np
 
 from vkml_io.array_place import ArrayPlace, place_array
 from vkml_io.canonical_archive import read_canonical
+from vkml_io.canonical_places import place_canonical
 from vkml_io.contents import check_crc, chunks
 from vkml_io.directory import Member, check_expansion, parse_directory
 from vkml_io.directory_table import DirectoryTable
@@ -128,9 +129,13 @@ class Archive:
             self._places[key] = place
         return place
 
-    def view(self, place: ArrayPlace, *, private: bool) -> Array:
-        """Return the stored array at `place` out of the mapped file, without a copy."""
-        self.source.check_size()
+    def view(self, place: ArrayPlace, *, private: bool, checked: bool = False) -> Array:
+        """Return the stored array at `place` out of the mapped file, without a copy.
+
+        `checked` says that the caller has called `source.check_size` just before.
+        """
+        if not checked:
+            self.source.check_size()
         access: Literal["r", "c"] = "c" if private else "r"
         mapped = self._maps.get(access)
         if mapped is None:
@@ -140,7 +145,15 @@ class Archive:
         return place.npy.view(mapped, place.data_start)
 
     def check_layout(self) -> None:
-        """Check that the members follow each other without gap or overlap (B16)."""
+        """Check that the members follow each other without gap or overlap (B16).
+
+        Where all headers are as our writer makes them, every array is placed along with that.
+        """
+        if isinstance(self.members, DirectoryTable):
+            places = place_canonical(self.source, self.members, self.header, self._directory_offset)
+            if places is not None:
+                self._places = places
+                return
         for member in self.members.values():
             self._find(member)
         first = min(self.members.values(), key=lambda member: member.offset)

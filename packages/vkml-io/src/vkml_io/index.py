@@ -84,6 +84,13 @@ class Index:
         order = rest[0] if rest else ""
         return IndexEntry(dtype, _sizes(shape), int(offset), "F" in order, ">" in order)
 
+    def words(self) -> list[str]:
+        """Return each entry without its offset: "DTYPE SHAPE ORDER", where ORDER may be empty."""
+        if self._lines.count(" ") == 2 * len(self._entries):  # none has an order
+            return [entry[: entry.rindex(" ") + 1] for entry in self._entries]
+        parts = (entry.split(" ") for entry in self._entries)
+        return [f"{dtype} {shape} {''.join(order)}" for dtype, shape, _, *order in parts]
+
     def data_offsets(self) -> Array:
         """Return the offset of every array, in key order, as uint64."""
         offsets = trailing_numbers(self._lines)

@@ -15,10 +15,12 @@ from vkml_io.errors import StateMismatchError, naming, quoted
 from vkml_io.format import DEFLATED, Limits
 from vkml_io.progress import Progress
 from vkml_io.reading import check_values, fill_array, read_array
+from vkml_io.small_arrays import read_small
 from vkml_io.source import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from vkml_io.aliases import Array, Metadata, Mmap, OnProgress, PathLike
     from vkml_io.array_place import ArrayPlace
@@ -129,14 +131,14 @@ def load(
         places = _places(archive, archive.header.keys if wanted is None else wanted)
         targets = _targets(places, into or {})
         if mmap and data:
-            tensors = {key: _map(archive, place, mmap, verify) for key, place in places.items()}
+            tensors = _map(archive, places, private=mmap == "c", verify=verify)
+        elif data:
+            fresh = {key: place for key, place in places.items() if key not in targets}
+            small = read_small(archive, fresh, verify=verify)
+            tensors = _targets_or_fresh(places, {**targets, **small})
+            _fill(archive, places, tensors, set(small), verify=verify, progress=progress)
         else:
-            tensors = {
-                key: targets[key] if key in targets else place.npy.empty()
-                for key, place in places.items()
-            }
-            if data:
-                _fill(archive, places, tensors, verify=verify, progress=progress)
+            tensors = _targets_or_fresh(places, {})
         archive.source.check_unchanged()
         return Checkpoint(tensors, archive.header.metadata, archive.header.version)
 
@@ -149,32 +151,49 @@ def _mmap_of(mmap: Mmap | None, *, into: object, data: bool) -> Mmap:
     return mmap
 
 
-def _map(archive: Archive, place: ArrayPlace, mmap: Mmap, verify: bool) -> Array:
-    if place.member.method == DEFLATED:
-        return read_array(archive, place, verify=verify)
-    return archive.view(place, private=mmap == "c")
+def _map(
+    archive: Archive, places: Mapping[str, ArrayPlace], *, private: bool, verify: bool
+) -> dict[str, Array]:
+    archive.source.check_size()
+    return {
+        key: read_array(archive, place, verify=verify)
+        if place.member.method == DEFLATED
+        else archive.view(place, private=private, checked=True)
+        for key, place in places.items()
+    }
+
+
+def _targets_or_fresh(
+    places: Mapping[str, ArrayPlace], targets: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Return the array that each value goes into, in the order of `places`."""
+    return {
+        key: targets[key] if key in targets else place.npy.empty() for key, place in places.items()
+    }
 
 
 def _fill(
     archive: Archive,
     places: Mapping[str, ArrayPlace],
     tensors: Mapping[str, Array],
+    filled: AbstractSet[str],
     *,
     verify: bool,
     progress: OnProgress | None,
 ) -> None:
-    """Read every array; a large one is checked beside the reading of the next."""
+    """Read every array but those of `filled`; a large one is checked beside the next reading."""
     total = sum(place.npy.nbytes for place in places.values())
     done = 0
     with ThreadPoolExecutor(max_workers=1) as beside:  # its thread starts when it is first used
         checks = []
         for key, place in places.items():
-            values = fill_array(archive, place, tensors[key])
-            if values.nbytes >= _LARGE:
-                checks.append(beside.submit(check_values, place, values, verify=verify))
-            else:
-                check_values(place, values, verify=verify)
-            done += values.nbytes
+            if key not in filled:
+                values = fill_array(archive, place, tensors[key])
+                if values.nbytes >= _LARGE:
+                    checks.append(beside.submit(check_values, place, values, verify=verify))
+                else:
+                    check_values(place, values, verify=verify)
+            done += place.npy.nbytes
             if progress is not None:
                 progress(Progress(done, total, key))
         for check in checks:
