@@ -26,6 +26,7 @@ from vkml_io.errors import (
 )
 from vkml_io.inspection import Entry, inspect
 from vkml_io.loading import Checkpoint, load
+from vkml_io.metadata_update import update_metadata
 from vkml_io.module_state import HasState, load_module, save_module
 from vkml_io.progress import Progress
 from vkml_io.reader import CheckpointReader, open
@@ -67,5 +68,6 @@ __all__ = [
     "open",
     "save",
     "save_module",
+    "update_metadata",
     "validate",
 ]

@@ -20,6 +20,10 @@ OPEN_NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | _CLOEXEC | NOFOLLOW | _BI
 
 # One Linux call moves at most 2,147,479,552 bytes.
 _LONGEST_TRANSFER = 2**30
+_COPIED_AT_A_TIME = 2**20
+_FICLONE = 0x40049409  # the request of Linux to share the blocks of a whole file
+# What copy_file_range says of files that it cannot copy between.
+_NOT_IN_THE_KERNEL = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ETXTBSY)
 
 
 def read_at(file_descriptor: int, buffer: memoryview, offset: int) -> int:
@@ -50,6 +54,40 @@ def write_at(file_descriptor: int, buffer: Buffer, offset: int) -> int:
     while done < size:
         done += _write_some(file_descriptor, view[done : done + _LONGEST_TRANSFER], offset + done)
     return size
+
+
+def clone_file(source: int, target: int) -> bool:
+    """Let the empty file `target` share all blocks of `source`; return whether that is possible."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return False
+    try:
+        fcntl.ioctl(target, _FICLONE, source)
+    except OSError:  # another file system than btrfs, xfs and a few more
+        return False
+    return True
+
+
+def copy_range(source: int, offset: int, target: int, position: int, size: int) -> int:
+    """Copy `size` bytes between two files, inside the kernel if it can; return how many it were."""
+    done = 0
+    try:
+        while done < size and hasattr(os, "copy_file_range"):
+            count = min(size - done, _LONGEST_TRANSFER)
+            copied = os.copy_file_range(source, target, count, offset + done, position + done)
+            if copied == 0:
+                break
+            done += copied
+    except OSError as error:
+        if error.errno not in _NOT_IN_THE_KERNEL:
+            raise
+    while done < size:
+        data = read_bytes(source, offset + done, min(_COPIED_AT_A_TIME, size - done))
+        if not data:
+            break
+        done += write_at(target, data, position + done)
+    return done
 
 
 def reserve_space(file_descriptor: int, size: int) -> None:

@@ -78,6 +78,15 @@ class Source:
         if found != wanted:
             raise violation("E1", "the file became shorter while it was read; fetch it again")
 
+    def clone_to(self, descriptor: int) -> bool:
+        """Let an empty file share all blocks of this one; return whether that is possible."""
+        return platform.clone_file(self._opened(), descriptor)
+
+    def copy_to(self, descriptor: int, offset: int, size: int, position: int) -> None:
+        """Copy the bytes from `offset` on to `position` of another open file."""
+        copied = platform.copy_range(self._opened(), offset, descriptor, position, size)
+        self._check_length(copied, size)
+
     def map(self, access: Literal["r", "c"]) -> mmap.mmap:
         """Return the whole file, mapped read-only ("r") or private and writable ("c")."""
         mode = mmap.ACCESS_READ if access == "r" else mmap.ACCESS_COPY
