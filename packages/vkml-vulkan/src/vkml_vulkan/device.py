@@ -10,6 +10,7 @@ from typing import Final
 from vkml_vulkan._api import Handle
 from vkml_vulkan.capabilities import Capabilities, feature_structs
 from vkml_vulkan.errors import DeviceLostError, VulkanError
+from vkml_vulkan.exclusion import Exclusive
 from vkml_vulkan.instance import Instance
 
 _PORTABILITY_SUBSET: Final = "VK_KHR_portability_subset"  # must be enabled where it is offered
@@ -35,7 +36,7 @@ class LogicalDevice:
     ----------
     functions : SimpleNamespace
         Function pointers by name; tests replace entries by fakes.
-    lock : threading.Lock
+    lock : Exclusive
         Held around recording and submitting, and never while Python waits for the device, except
         for the next command buffer.
     unusable : Exception or None
@@ -53,7 +54,7 @@ class LogicalDevice:
         self.api: Final = instance.api
         self.instance: Final = instance
         self.capabilities: Final = capabilities
-        self.lock = threading.Lock()
+        self.lock = Exclusive()
         self.unusable: Exception | None = None
         self.when_unusable: Final[list[Callable[[], None]]] = []
         self.in_use: Final = _InUse(self)
@@ -112,7 +113,7 @@ class LogicalDevice:
 
     def disown(self, error: Exception) -> None:
         """Leave the device to the parent process; a thread that is gone may hold the lock."""
-        self.lock = threading.Lock()
+        self.lock = Exclusive()
         self.make_unusable(error)
 
     def close(self) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import threading
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 from vkml_vulkan._api import Handle
 from vkml_vulkan.device import LogicalDevice
 from vkml_vulkan.errors import VulkanError
+from vkml_vulkan.exclusion import Exclusive
 from vkml_vulkan.pipeline_cache import load_cache, save_cache
 from vkml_vulkan.profile import PUSH_BYTES, Profile
 
@@ -32,7 +32,7 @@ class Pipelines:
     def __init__(self, device: LogicalDevice, profile: Profile) -> None:
         self._device = device
         self._profile = profile
-        self._lock = threading.Lock()
+        self._lock = Exclusive()
         self._made: dict[tuple[str, tuple[int, ...]], Pipeline] = {}
         self._modules: dict[str, Handle] = {}
         # Where the driver writes handles: known before it does, so that Ctrl-C loses none.
@@ -65,7 +65,7 @@ class Pipelines:
 
     def disown(self) -> None:
         """Leave all to the parent process; a thread that is gone may hold the lock."""
-        self._lock = threading.Lock()
+        self._lock = Exclusive()
 
     def close(self) -> None:
         """Save the driver's cache and destroy everything; the device must be idle."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Final
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from vkml_vulkan.allocation import Allocation, MemoryKind
 from vkml_vulkan.device import LogicalDevice
+from vkml_vulkan.exclusion import Exclusive
 from vkml_vulkan.memory import Block, Chunk
 from vkml_vulkan.recorder import UPDATE_BYTES, Recorder
 
@@ -30,7 +30,7 @@ class Transfer:
         self._recorder = recorder
         self._kind = kind
         self._staging_kind = staging
-        self._lock = threading.Lock()
+        self._lock = Exclusive()
         self._staging: list[Chunk] = []
 
     def upload(self, data: Bytes, chunk: Chunk) -> None:
@@ -60,7 +60,7 @@ class Transfer:
 
     def disown(self) -> None:
         """Leave all to the parent process; a thread that is gone may hold the lock."""
-        self._lock = threading.Lock()
+        self._lock = Exclusive()
 
     def close(self) -> None:
         """Free the staging memory; the device must be idle."""
