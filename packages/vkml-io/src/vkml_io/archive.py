@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
@@ -99,6 +100,8 @@ class Archive:
     @cached_property
     def positions(self) -> dict[str, int]:
         """The place of each key among all."""
+        if isinstance(self.members, DirectoryTable):
+            return self.members.positions
         return {key: position for position, key in enumerate(self.header.keys)}
 
     def __enter__(self) -> Self:
@@ -163,15 +166,20 @@ class Archive:
             )
 
     @cached_property
-    def _ends(self) -> dict[str, int]:
-        return _ends(self.members, self._directory_offset)
+    def _starts(self) -> list[int]:
+        """Where members start, in ascending order, and where the directory does."""
+        return [*sorted(_offsets(self.members)), self._directory_offset]
+
+    def _end(self, member: Member) -> int:
+        """Return where `member` must end: at the next one, or at the directory."""
+        return self._starts[bisect_right(self._starts, member.offset)]
 
     def _find(self, member: Member) -> MemberData:
         """Return where the bytes of `member` begin (B16)."""
         data = self._found.get(member.name)
         if data is None:
             align = 1 if member.name == HEADER_MEMBER else self.header.align
-            data = find_data(self.source, member, self._ends[member.name], align)
+            data = find_data(self.source, member, self._end(member), align)
             self._found[member.name] = data
         return data
 
@@ -181,24 +189,21 @@ class Archive:
             return
         offsets = self.header.index.data_offsets()
         if isinstance(self.members, DirectoryTable):
-            starts = self.members.records["offset"][:-1]  # the last is vkml.json
+            starts = self.members.offsets[:-1].astype(np.uint64)  # the last is vkml.json
             ends = self.members.ends(self._directory_offset)[:-1].astype(np.uint64)
             if ((starts < offsets) & (offsets <= ends)).all():
                 return
         for key, offset in zip(self.header.keys, offsets.tolist(), strict=True):
             name = member_of(key)
-            if not self.members[name].offset < offset <= self._ends[name]:
+            member = self.members[name]
+            if not member.offset < offset <= self._end(member):
                 raise violation(
                     "C9", f"the index puts the values at byte {offset}, outside", member=name
                 )
 
 
-def _ends(members: Mapping[str, Member], directory_offset: int) -> dict[str, int]:
-    """Return where each member must end: at the next one, or at the directory."""
+def _offsets(members: Mapping[str, Member]) -> list[int]:
     if isinstance(members, DirectoryTable):
-        return dict(zip(members.names, members.ends(directory_offset).tolist(), strict=True))
-    ordered = sorted(members.values(), key=lambda member: member.offset)
-    starts = [member.offset for member in ordered[1:]]
-    return {
-        member.name: end for member, end in zip(ordered, [*starts, directory_offset], strict=True)
-    }
+        offsets: list[int] = members.offsets.tolist()
+        return offsets
+    return [member.offset for member in members.values()]

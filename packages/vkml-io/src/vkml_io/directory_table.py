@@ -10,10 +10,12 @@ import numpy as np
 
 from vkml_io.directory import Member
 from vkml_io.format import HEADER_MEMBER
-from vkml_io.names import member_of
+from vkml_io.names import key_of, member_of
 
 if TYPE_CHECKING:
     from vkml_io.aliases import Array
+
+_MANY = 50  # members that are made one by one, before all are made at once
 
 
 class DirectoryTable(Mapping[str, Member]):
@@ -30,8 +32,12 @@ class DirectoryTable(Mapping[str, Member]):
     def __init__(self, keys: Sequence[str], records: Array) -> None:
         self._keys = keys
         self.records = records
+        self._asked = 0
 
     def __getitem__(self, name: str) -> Member:
+        if self._asked < _MANY:
+            self._asked += 1
+            return self._make(name)
         return self._by_name[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -51,19 +57,35 @@ class DirectoryTable(Mapping[str, Member]):
         columns = [self.records[field].tolist() for field in Member._fields[1:]]
         return list(map(Member._make, zip(self.names, *columns, strict=True)))
 
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """The place of each key among all."""
+        return {key: position for position, key in enumerate(self._keys)}
+
     @property
     def last(self) -> Member:
-        """The member `vkml.json`, without making the others."""
-        values = (int(self.records[-1][field]) for field in Member._fields[1:])
-        return Member(HEADER_MEMBER, *values)
+        """The member `vkml.json`."""
+        return self._make(HEADER_MEMBER)
+
+    @property
+    def offsets(self) -> Array:
+        """Where the local header of each member lies."""
+        offsets: Array = self.records["offset"].astype(np.int64)
+        return offsets
 
     def ends(self, directory_offset: int) -> Array:
         """Return where each member must end: at the next one, or at the directory."""
-        offsets = self.records["offset"].astype(np.int64)
+        offsets = self.offsets
         order = np.argsort(offsets, kind="stable")
         ends = np.empty_like(offsets)
         ends[order] = np.append(offsets[order][1:], directory_offset)
         return ends
+
+    def _make(self, name: str) -> Member:
+        """Return one member without making the others."""
+        position = -1 if name == HEADER_MEMBER else self.positions[key_of(name)]
+        record = self.records[position]
+        return Member(name, *(int(record[field]) for field in Member._fields[1:]))
 
     @cached_property
     def _by_name(self) -> dict[str, Member]:

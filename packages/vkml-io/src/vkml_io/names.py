@@ -15,6 +15,13 @@ def member_of(key: str) -> str:
     return f"{TENSOR_FOLDER}{key}{TENSOR_SUFFIX}"
 
 
+def key_of(name: str) -> str:
+    """Return the key whose array the member `name` holds; KeyError if it is no such name."""
+    if not (name.startswith(TENSOR_FOLDER) and name.endswith(TENSOR_SUFFIX)):
+        raise KeyError(name)
+    return name[len(TENSOR_FOLDER) : -len(TENSOR_SUFFIX)]
+
+
 def name_problem(name: str) -> str | None:
     """Return what is wrong with a member name, or None."""
     try:
