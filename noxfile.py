@@ -128,7 +128,7 @@ def tests_vulkan(session: nox.Session) -> None:
 
 @nox.session(name="vulkan-modes")
 def vulkan_modes(session: nox.Session) -> None:
-    """Prove core's suite on the Vulkan backend in every debug mode, whole where that is possible."""
+    """Prove core's suite on the Vulkan backend in every debug mode, whole where it can be."""
     install(session, ALL, *PYTEST, "pytest-xdist")
     for name, environment in VULKAN_DEBUG_MODES.items():
         step = str(VULKAN_STEPS[name][1])
