@@ -10,6 +10,7 @@ to execute. ``docs/format.md`` describes it for readers in other languages.
 {'epoch': 3}
 """
 
+from vkml_io.async_saver import AsyncSaver
 from vkml_io.configuration import Config, LoadConfig, SaveConfig, config
 from vkml_io.difference import ArrayChange, Difference, MetadataChange, diff
 from vkml_io.digest import digest
@@ -37,6 +38,7 @@ from vkml_io.writer import save
 
 __all__ = [
     "ArrayChange",
+    "AsyncSaver",
     "ChangedWhileReadError",
     "Checkpoint",
     "CheckpointError",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import zlib
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from vkml_io import platform
 from vkml_io.archive_end import build_archive_end
+from vkml_io.beside import running
 from vkml_io.checksums import Checksums
 from vkml_io.contents import CHUNK
 from vkml_io.directory import Member
@@ -88,8 +89,7 @@ class ArchiveWriter:
             build_local_header(self._member(name, STORED, 0, size, size), align)
         )
         # zlib, hashlib and the write release the GIL: they run side by side.
-        with ThreadPoolExecutor(max_workers=1) as beside:
-            future = beside.submit(Checksums, parts, sha256=self._sha256)
+        with running(partial(Checksums, parts, sha256=self._sha256)) as future:
             position = start
             for part in parts:
                 position += platform.write_at(self._descriptor, part, position)
