@@ -22,13 +22,14 @@ from vkml_io.format import HEADER_MEMBER, Limits
 from vkml_io.header import Header, check_member_set, parse_header
 from vkml_io.local_header import MemberData, find_data
 from vkml_io.names import member_of
-from vkml_io.source import Source
+from vkml_io.open_source import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vkml_io.aliases import Array, Mmap, PathLike
     from vkml_io.end_records import DirectoryPlace
+    from vkml_io.source import Source
 
 
 def check_mmap(mmap: Mmap) -> None:
@@ -43,8 +44,8 @@ class Archive:
     B16 and D run for a key when `locate` is first asked for it, and for all by `check_layout`.
     """
 
-    def __init__(self, file: PathLike | BinaryIO, limits: Limits) -> None:
-        self.source = Source(file, limits)
+    def __init__(self, file: PathLike | BinaryIO | Source, limits: Limits) -> None:
+        self.source = open_source(file, limits)
         self.members: Mapping[str, Member]
         self.header: Header
         self._found: dict[str, MemberData] = {}
@@ -131,6 +132,11 @@ class Archive:
             )
             self._places[key] = place
         return place
+
+    def expect(self, key: str) -> None:
+        """Prepare to read all of the array of `key`, its headers included."""
+        member = self.members[member_of(key)]
+        self.source.expect(member.offset, self._end(member))
 
     def view(self, place: ArrayPlace, *, private: bool, checked: bool = False) -> Array:
         """Return the stored array at `place` out of the mapped file, without a copy.

@@ -1,11 +1,10 @@
-"""An open file that may be hostile: checks A1, A2, E1 and E2, and reads at an offset."""
+"""Where the bytes of a checkpoint come from, whatever holds them: a file, an object, a server."""
 
 from __future__ import annotations
 
-import mmap
 import os
-import stat
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from vkml_io import platform
 from vkml_io.errors import violation
@@ -13,39 +12,59 @@ from vkml_io.foreign_files import hint_of_head
 from vkml_io.format import SMALLEST_FILE, Limits
 
 if TYPE_CHECKING:
+    import mmap
+
     from vkml_io.aliases import PathLike
 
-# One read of the end of the file brings the directory and vkml.json of most checkpoints.
-_WINDOW = 2**18
+WINDOW = 2**18
+"""One read of so many bytes brings the directory and `vkml.json` of most checkpoints."""
 _SMALL = 2**13  # reads of up to so many bytes go through a window of that size
 _NEAR = 2**14  # bytes between two reads that still count as neighbours
+_COPIED_AT_ONCE = 2**20
 
 
-class Source:
-    """A regular file, opened once; everything is read through this one descriptor.
+class Source(ABC):
+    """Bytes that can be read at any offset, and may be hostile.
 
-    Parameters
+    A subclass says in `_fill` how to read, and in `check_unchanged` how to see that the bytes are
+    still those of the first read. Small reads go through a window, so that headers which lie side
+    by side need one read.
+
+    Attributes
     ----------
-    file : path-like or binary file
-        A path, or a file that is open for reading (its descriptor is duplicated).
-    limits : Limits
-        `max_file_size` and `follow_symlinks` are used here.
+    path : str
+        What messages call it.
+    size : int
+        The number of bytes.
     """
 
-    def __init__(self, file: PathLike | BinaryIO, limits: Limits) -> None:
-        self.path = path_of(file)
+    path: str
+    size: int
+    can_map = False
+    """Whether `map` works."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
         self.size = 0
-        self._descriptor = _open(file, limits)
-        try:
-            self._status = os.fstat(self._descriptor)
-            self.size = self._status.st_size
-            self._check(limits)
-            tail = min(self.size, _WINDOW)
-            self._window = (self.size, b"")
-            self._window = (self.size - tail, self._read(self.size - tail, tail))
-        except BaseException:
-            self.close()
-            raise
+        self._window = (0, b"")
+
+    @abstractmethod
+    def _fill(self, buffer: memoryview, offset: int) -> int:
+        """Fill `buffer` with the bytes from `offset` on; return how many there were."""
+
+    @abstractmethod
+    def check_unchanged(self) -> None:
+        """Raise if the bytes are not those of the first read any more (E1)."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Read no more. May be called twice."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def read(self, offset: int, size: int) -> bytes:
         """Return exactly `size` bytes. The caller has compared them with the file's size."""
@@ -57,7 +76,7 @@ class Source:
             return self._read(offset, size)
         # Small members are read one after the other: close behind the last read, more is taken.
         near = 0 <= start <= len(window) + _NEAR
-        window = self._read(offset, min(_WINDOW, self.size - offset) if near else size)
+        window = self._read(offset, min(WINDOW, self._ahead(offset)) if near else size)
         self._window = (offset, window)
         return window[:size]
 
@@ -66,58 +85,45 @@ class Source:
         if buffer.nbytes <= _SMALL:
             buffer[:] = self.read(offset, buffer.nbytes)
         else:
-            found = platform.read_at(self._opened(), buffer, offset)
-            self._check_length(found, buffer.nbytes)
+            self._check_length(self._fill(buffer, offset), buffer.nbytes)
+
+    def expect(self, start: int, end: int) -> None:  # noqa: B027  # most have nothing to prepare
+        """Be told that the bytes from `start` to `end` will be read next, in order."""
+
+    def map(self, _access: Literal["r", "c"]) -> mmap.mmap:
+        """Return the whole file, mapped read-only ("r") or private and writable ("c")."""
+        raise ValueError(
+            f"{self.path}: only a file of this machine can be mapped; read it with mmap=False"
+        )
+
+    def check_size(self) -> None:  # noqa: B027  # what is not mapped cannot be cut
+        """Raise if the file was cut: touching a page behind its end kills the process (E2)."""
+
+    def clone_to(self, _descriptor: int) -> bool:
+        """Let an empty file share all blocks of this one; return whether that is possible."""
+        return False
+
+    def copy_to(self, descriptor: int, offset: int, size: int, position: int) -> None:
+        """Copy the bytes from `offset` on to `position` of another open file."""
+        for done in range(0, size, _COPIED_AT_ONCE):
+            piece = self.read(offset + done, min(_COPIED_AT_ONCE, size - done))
+            platform.write_at(descriptor, piece, position + done)
+
+    def _ahead(self, offset: int) -> int:
+        """Return how many bytes from `offset` on may be read along with what was asked for."""
+        return self.size - offset
 
     def _read(self, offset: int, size: int) -> bytes:
-        data = platform.read_bytes(self._opened(), offset, size)
-        self._check_length(len(data), size)
-        return data
+        buffer = bytearray(size)
+        self._check_length(self._fill(memoryview(buffer), offset), size)
+        return bytes(buffer)
 
     def _check_length(self, found: int, wanted: int) -> None:
         if found != wanted:
             raise violation("E1", "the file became shorter while it was read; fetch it again")
 
-    def clone_to(self, descriptor: int) -> bool:
-        """Let an empty file share all blocks of this one; return whether that is possible."""
-        return platform.clone_file(self._opened(), descriptor)
-
-    def copy_to(self, descriptor: int, offset: int, size: int, position: int) -> None:
-        """Copy the bytes from `offset` on to `position` of another open file."""
-        copied = platform.copy_range(self._opened(), offset, descriptor, position, size)
-        self._check_length(copied, size)
-
-    def map(self, access: Literal["r", "c"]) -> mmap.mmap:
-        """Return the whole file, mapped read-only ("r") or private and writable ("c")."""
-        mode = mmap.ACCESS_READ if access == "r" else mmap.ACCESS_COPY
-        return mmap.mmap(self._opened(), self.size, access=mode)
-
-    def check_unchanged(self) -> None:
-        """Raise if the file was written to since it was opened (E1)."""
-        now = os.fstat(self._opened())
-        if (now.st_size, now.st_mtime_ns) != (self._status.st_size, self._status.st_mtime_ns):
-            raise violation("E1", "the file changed while it was read; load it again")
-
-    def check_size(self) -> None:
-        """Raise if the file was cut: touching a page behind its end kills the process (E2)."""
-        if os.fstat(self._opened()).st_size < self.size:
-            raise violation("E2", "the mapped file was cut; replace files, never truncate them")
-
-    def close(self) -> None:
-        """Close the descriptor. May be called twice."""
-        self._window = (self.size, b"")
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
-
-    def _opened(self) -> int:
-        if self._descriptor < 0:
-            raise ValueError(f"{self.path}: the checkpoint is closed")
-        return self._descriptor
-
-    def _check(self, limits: Limits) -> None:
-        if not stat.S_ISREG(self._status.st_mode):
-            raise violation("A1", "this is not a regular file")
+    def _check_limits(self, limits: Limits) -> None:
+        """Compare the size with what is allowed (A2)."""
         if self.size < SMALLEST_FILE:
             hint = hint_of_head(self._read(0, self.size))
             message = f"the file has {self.size} bytes, too few for any checkpoint{hint}"
@@ -128,18 +134,16 @@ class Source:
                 f"the file has {self.size} bytes, more than max_file_size={limits.max_file_size}",
             )
 
+    def _read_tail(self, size: int = WINDOW) -> None:
+        """Take the end of the file into the window."""
+        tail = min(self.size, size)
+        self._window = (self.size - tail, self._read(self.size - tail, tail))
+
 
 def path_of(file: PathLike | BinaryIO) -> str:
     """Return the path of `file`, as messages show it."""
     if isinstance(file, str | os.PathLike):
         return os.fspath(file)
-    if hasattr(file, "fileno"):
+    if hasattr(file, "read") and hasattr(file, "seek"):
         return str(getattr(file, "name", "<open file>"))
     raise TypeError(f"a path or an open binary file is needed, not {type(file).__name__}")
-
-
-def _open(file: PathLike | BinaryIO, limits: Limits) -> int:
-    if isinstance(file, str | os.PathLike):
-        flags = platform.OPEN_TO_READ | (0 if limits.follow_symlinks else platform.NOFOLLOW)
-        return os.open(file, flags)
-    return os.dup(file.fileno())
