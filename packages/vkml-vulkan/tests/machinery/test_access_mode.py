@@ -64,22 +64,29 @@ def test_an_address_that_is_written_and_not_declared_is_found(checked: VulkanDev
         )
 
 
-def test_a_result_that_was_declared_as_read_is_found(checked: VulkanDevice) -> None:
-    source, target = _operands(checked)
+@pytest.fixture
+def mapped(checked: VulkanDevice) -> VulkanDevice:
+    if not checked.pool.kind.is_mapped:
+        pytest.skip("the checking recorder sees what was written only where memory is mapped")
+    return checked
+
+
+def test_a_result_that_was_declared_as_read_is_found(mapped: VulkanDevice) -> None:
+    source, target = _operands(mapped)
     both = (source.storage.chunk, target.storage.chunk)
 
     with pytest.raises(AccessError, match=r"copy wrote .* bytes outside its result"):
-        checked.recorder.launch(copying(checked, 64), (), both, target.address, source.address)
+        mapped.recorder.launch(copying(mapped, 64), (), both, target.address, source.address)
 
 
-def test_a_write_past_the_end_of_a_result_is_found(checked: VulkanDevice) -> None:
-    source, target = _operands(checked)
-    neighbour = checked.upload(np.full(64, 9, np.float32))
+def test_a_write_past_the_end_of_a_result_is_found(mapped: VulkanDevice) -> None:
+    source, target = _operands(mapped)
+    neighbour = mapped.upload(np.full(64, 9, np.float32))
     assert neighbour.address == target.address + 256
     to, of = (target.storage.chunk,), (source.storage.chunk,)
 
     with pytest.raises(AccessError, match=r"copy wrote \d+ bytes outside its result, the first at"):
-        checked.recorder.launch(copying(checked, 80), to, of, target.address, source.address)
+        mapped.recorder.launch(copying(mapped, 80), to, of, target.address, source.address)
 
 
 def test_nothing_was_run_where_an_address_is_refused(checked: VulkanDevice) -> None:
