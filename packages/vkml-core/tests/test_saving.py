@@ -86,8 +86,14 @@ def test_a_tensor_without_values_is_refused_by_name_before_a_byte_is_written(pat
     assert list(path.parent.iterdir()) == []
 
 
-def test_bfloat16_is_refused_with_what_to_do(path: Path) -> None:
+@pytest.mark.parametrize("compress", [False, True])
+def test_bfloat16_tensors_round_trip(path: Path, compress: bool) -> None:
     pytest.importorskip("ml_dtypes")
+    w = vkml.arange(12).to(dtype=vkml.bfloat16).reshape(3, 4) / 3
 
-    with pytest.raises(TypeError, match=r"'w' is bfloat16.*float32"):
-        vkml.save(path, {"w": vkml.ones(2).to(dtype=vkml.bfloat16)})
+    vkml.save(path, {"w": w, "t": w.T, "one": w[1, 2]}, compress=compress)
+    loaded = vkml.load_tensors(path)
+
+    for key, expected in {"w": w, "t": w.T, "one": w[1, 2]}.items():
+        assert (loaded[key].shape, loaded[key].dtype) == (expected.shape, vkml.bfloat16)
+        assert vkml.equal(loaded[key], expected)

@@ -9,10 +9,10 @@ import pytest
 
 import vkml_io
 from vkml_io import archive as archive_module
+from vkml_io import save_plan as save_plan_module
 from vkml_io.archive import Archive
 from vkml_io.directory_table import DirectoryTable
 from vkml_io.format import Limits
-from vkml_io.save_plan import PlannedArray
 from vkml_io.small_arrays import read_small
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def test_our_own_arrays_are_placed_at_once_and_as_one_by_one(
 
         archive.check_layout()
 
-        assert archive._places == one_by_one
-        assert list(archive._places) == list(arrays)
+        assert archive._placed == one_by_one
+        assert list(archive._placed) == list(arrays)
 
 
 @pytest.mark.parametrize("arrays_saved", [{}, {"w": np.zeros((0, 3))}])
@@ -64,7 +64,7 @@ def test_files_with_nothing_in_them_take_the_fast_way(
     with Archive(tmp_path / "a.vkml", Limits()) as archive:
         archive.check_layout()
 
-        assert archive._places.keys() == arrays_saved.keys()
+        assert archive._placed.keys() == arrays_saved.keys()
         assert isinstance(archive.members, DirectoryTable)
 
 
@@ -99,7 +99,7 @@ def test_a_wrong_index_gets_the_same_verdict_both_ways(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, mmap: bool
 ) -> None:
     with monkeypatch.context() as context:
-        context.setattr(PlannedArray, "index_entry", lambda *_, **__: entry)
+        context.setattr(save_plan_module, "index_entry", lambda *_, **__: entry)
         vkml_io.save(tmp_path / "a.vkml", {"w": np.arange(24, dtype="f4").reshape(4, 6)})
 
     fast = _verdict(tmp_path / "a.vkml", mmap=mmap)

@@ -198,7 +198,7 @@ CASES: dict[str, tuple[str, Callable[[Forge], Path]]] = {
     "no version": ("C6", _header(version=...)),
     "version True": ("C6", _header(version=True)),
     "version 0": ("C6", _header(version=0)),
-    "version 2": ("C6", _header(version=2)),
+    "version 3": ("C6", _header(version=3)),
     "keys of numbers": ("C6", _header(keys=[1])),
     "a key twice": ("C6", _header(keys=["w", "w"])),
     "an empty key": ("C6", _named("")),

@@ -196,12 +196,11 @@ def test_the_message_names_pickle_and_the_remedy(tmp_path: Path, dtype: str, rem
         vkml_io.save(tmp_path / "a.vkml", {"w": np.zeros(2, dtype)})
 
 
-@pytest.mark.parametrize("key", ["../w", "/w", "a//b", "a\\b", "a\nb", "\ud800", "k" * 4096])
-def test_a_key_that_a_reader_would_refuse_is_refused(tmp_path: Path, key: str) -> None:
-    with pytest.raises(vkml_io.UnsafeContentError) as caught:
-        vkml_io.save(tmp_path / "a.vkml", {key: 1})
+def test_a_key_with_a_lone_surrogate_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(vkml_io.CheckpointError) as caught:
+        vkml_io.save(tmp_path / "a.vkml", {"\ud800": 1})
 
-    assert caught.value.code == "B10"
+    assert caught.value.code == "C5"
     assert list(tmp_path.iterdir()) == []
 
 

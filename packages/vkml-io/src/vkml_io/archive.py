@@ -20,9 +20,10 @@ from vkml_io.errors import CheckpointError, violation
 from vkml_io.foreign_files import hint_of_directory
 from vkml_io.format import HEADER_MEMBER, Limits
 from vkml_io.header import Header, check_member_set, parse_header
+from vkml_io.key_view import KeyView, view_key
 from vkml_io.local_header import MemberData, find_data
-from vkml_io.names import member_of
 from vkml_io.open_source import open_source
+from vkml_io.views import check_extent, check_views_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +50,9 @@ class Archive:
         self.members: Mapping[str, Member]
         self.header: Header
         self._found: dict[str, MemberData] = {}
-        self._places: dict[str, ArrayPlace] = {}
+        self._places: dict[str, ArrayPlace] = {}  # by member
+        self._placed: dict[str, ArrayPlace] = {}  # by key: all of them, or none
+        self._views: dict[str, KeyView] = {}  # by key
         self._maps: dict[Literal["r", "c"], memoryview] = {}
         try:
             self._read(limits)
@@ -68,6 +71,7 @@ class Archive:
         else:
             self.members, self.header = canonical
         self._check_index()
+        self._check_views(limits)
 
     def _read_general(self, place: DirectoryPlace, directory: bytes, limits: Limits) -> None:
         source = self.source
@@ -96,7 +100,7 @@ class Archive:
             error.member = HEADER_MEMBER
             error.offset = start
             raise
-        check_member_set(self.header.keys, set(self.members))
+        check_member_set(self.header, set(self.members))
 
     @cached_property
     def positions(self) -> dict[str, int]:
@@ -104,6 +108,11 @@ class Archive:
         if isinstance(self.members, DirectoryTable):
             return self.members.positions
         return {key: position for position, key in enumerate(self.header.keys)}
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        digests = self.header.sha256
+        return {} if digests is None else dict(zip(self.header.stored, digests, strict=True))
 
     def __enter__(self) -> Self:
         return self
@@ -116,42 +125,56 @@ class Archive:
         self.source.close()
         self._maps.clear()  # the last array that uses a map frees it
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether each key has a member of its own, with an array as NumPy knows it."""
+        features = self.header.features
+        return not features.views and not features.dtypes
+
     def locate(self, key: str) -> ArrayPlace:
-        """Return where the array of `key` lies, after checks B16, D1 to D6 and D11."""
-        place = self._places.get(key)
+        """Return where the member with the values of `key` lies: its own, or its storage's."""
+        return self._placed.get(key) or self.find(key).place
+
+    def find(self, key: str) -> KeyView:
+        """Return where the array of `key` lies, after B16, D1 to D6, D11 and those of G."""
+        view = self._views.get(key)
+        if view is None:
+            place = self.locate_member(self.header.member_of(key))
+            view = view_key(key, self.positions[key], place, self.header)
+            self._views[key] = view
+        return view
+
+    def locate_member(self, name: str) -> ArrayPlace:
+        """Return where the array in a member lies, after checks B16 and D1 to D6."""
+        if self._placed and not self._places:
+            self._places = {place.member.name: place for place in self._placed.values()}
+        place = self._places.get(name)
         if place is None:
-            member = self.members[member_of(key)]
-            index, digests = self.header.index, self.header.sha256
-            position = self.positions[key]
-            place = place_array(
-                self.source,
-                member,
-                self._find(member),
-                index=None if index is None else index[position],
-                sha256=None if digests is None else digests[position],
-            )
-            self._places[key] = place
+            member = self.members[name]
+            sha256 = self._digests.get(name)
+            place = place_array(self.source, member, self._find(member), sha256=sha256)
+            self._places[name] = place
         return place
 
     def expect(self, key: str) -> None:
         """Prepare to read all of the array of `key`, its headers included."""
-        member = self.members[member_of(key)]
+        member = self.members[self.header.member_of(key)]
         self.source.expect(member.offset, self._end(member))
 
-    def view(self, place: ArrayPlace, *, private: bool, checked: bool = False) -> Array:
-        """Return the stored array at `place` out of the mapped file, without a copy.
+    def map(self, view: KeyView, *, private: bool) -> Array:
+        """Return what the mapped file holds of a key whose member is stored, without a copy."""
+        self.source.check_size()
+        return view.over(self.mapped(private=private), view.place.data_start)
 
-        `checked` says that the caller has called `source.check_size` just before.
-        """
-        if not checked:
-            self.source.check_size()
+    def mapped(self, *, private: bool) -> memoryview:
+        """Return the mapped file. The caller calls `source.check_size` before he uses it."""
         access: Literal["r", "c"] = "c" if private else "r"
         mapped = self._maps.get(access)
         if mapped is None:
             # A memoryview keeps the map open: an array made from the map itself would not, and
             # touching it after the map is closed kills the process.
             mapped = self._maps[access] = memoryview(self.source.map(access))
-        return place.npy.view(mapped, place.data_start)
+        return mapped
 
     def check_layout(self) -> None:
         """Check that the members follow each other without gap or overlap (B16).
@@ -161,7 +184,7 @@ class Archive:
         if isinstance(self.members, DirectoryTable):
             places = place_canonical(self.source, self.members, self.header, self._directory_offset)
             if places is not None:
-                self._places = places
+                self._placed = places
                 return
         for member in self.members.values():
             self._find(member)
@@ -170,6 +193,16 @@ class Archive:
             raise violation(
                 "B16", f"{first.offset} bytes before the first member belong to none", offset=0
             )
+
+    def _check_views(self, limits: Limits) -> None:
+        """Check how much the views show, and that each may lie in its member (G2)."""
+        views = self.header.features.views
+        if not views:
+            return
+        check_views_size(views, self.source.size, limits.max_expansion_ratio)
+        for key, view in views.items():
+            # The member holds a header too: `find` knows how many bytes are the storage's.
+            check_extent(key, view, self.members[self.header.member_of(key)].size)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -200,7 +233,7 @@ class Archive:
             if ((starts < offsets) & (offsets <= ends)).all():
                 return
         for key, offset in zip(self.header.keys, offsets.tolist(), strict=True):
-            name = member_of(key)
+            name = self.header.member_of(key)
             member = self.members[name]
             if not member.offset < offset <= self._end(member):
                 raise violation(

@@ -58,10 +58,15 @@ class ArchiveWriter:
         self._batch = bytearray()
         self._batch_start = 0
 
-    def add_array(self, name: str, npy_header: bytes, array: Array, *, compress: bool) -> Written:
-        """Write one array; packed if that is asked for and makes it smaller."""
+    def add_array(
+        self, name: str, npy_header: bytes, array: Array, *, compress: bool, shown: int = 0
+    ) -> Written:
+        """Write one array; packed if that is asked for and makes it smaller.
+
+        `shown` is how many bytes views show of it, which a reader counts as unpacked ones.
+        """
         if compress and array.nbytes:
-            written = self._add_packed(name, npy_header, array)
+            written = self._add_packed(name, npy_header, array, shown)
             if written is not None:
                 return written
         contiguous = array.flags.c_contiguous or array.flags.f_contiguous
@@ -97,14 +102,15 @@ class ArchiveWriter:
         member = self._member(name, STORED, checksums.crc32, size, size)
         return self._write_local(member, align, checksums)
 
-    def finish(self) -> None:
-        """Write the directory. Nothing can be added after that."""
+    def finish(self) -> int:
+        """Write the directory, and return the size of the file. Nothing can be added after that."""
         end = build_archive_end(self._members, self._position)
         self._batch += end
         self._position += len(end)
         self._flush()
         # A packed attempt that was given up may reach further than what took its place.
         os.ftruncate(self._descriptor, self._position)
+        return self._position
 
     def _add_strided(self, name: str, npy_header: bytes, array: Array) -> Written:
         """Write a large array of any strides in C order, in pieces."""
@@ -119,8 +125,8 @@ class ArchiveWriter:
         member = draft._replace(crc32=checksums.crc32)
         return self._write_local(member, self._align, checksums)
 
-    def _add_packed(self, name: str, npy_header: bytes, array: Array) -> Written | None:
-        """Write the array deflated; return None if it does not become smaller."""
+    def _add_packed(self, name: str, npy_header: bytes, array: Array, shown: int) -> Written | None:
+        """Write the array deflated; return None if it becomes no smaller, or far too small."""
         self._flush()
         size = len(npy_header) + array.nbytes
         draft = self._member(name, DEFLATED, 0, 0, size)
@@ -132,8 +138,10 @@ class ArchiveWriter:
             stored_size = 0
             for packed in _deflate(_pieces(npy_header, array), checksums, strategy):
                 stored_size += platform.write_at(self._descriptor, packed, start + stored_size)
-            if size <= DEFAULT_EXPANSION_RATIO * stored_size:
+            if max(size, shown) <= DEFAULT_EXPANSION_RATIO * stored_size:
                 break
+        else:
+            return None
         if stored_size >= size:
             return None
         member = draft._replace(crc32=checksums.crc32, stored_size=stored_size)

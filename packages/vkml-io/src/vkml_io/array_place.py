@@ -1,13 +1,12 @@
-"""Where one array lies in the file, and what it is (D1 to D6, D11)."""
+"""Where one array lies in the file, and what it is (D1 to D6)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from vkml_io.contents import chunks
-from vkml_io.errors import CheckpointError, violation
-from vkml_io.format import DEFLATED, HEADER_MEMBER
-from vkml_io.index import index_entry
+from vkml_io.errors import CheckpointError
+from vkml_io.format import DEFLATED
 from vkml_io.npy import (
     LONGEST_PREFIX,
     NpyHeader,
@@ -40,7 +39,7 @@ class ArrayPlace(NamedTuple):
 
 
 def place_array(
-    source: Source, member: Member, data: MemberData, *, index: str | None, sha256: str | None
+    source: Source, member: Member, data: MemberData, *, sha256: str | None
 ) -> ArrayPlace:
     """Return the place of the array in `member`."""
     start = data.start
@@ -48,13 +47,10 @@ def place_array(
         raw = _read_header(source, member, data)
         npy = parse_npy_header(raw)
         check_member_size(npy, member.size)
-        place = ArrayPlace(member, start, npy, raw, sha256)
-        if index is not None:
-            _check_index(index, place)
     except CheckpointError as error:
         error.member, error.offset = member.name, start
         raise
-    return place
+    return ArrayPlace(member, start, npy, raw, sha256)
 
 
 def _read_header(source: Source, member: Member, data: MemberData) -> bytes:
@@ -75,13 +71,3 @@ def _inflate_header(source: Source, member: Member, start: int) -> bytes:
         if len(unpacked) >= wanted:
             return unpacked[:wanted]
     return unpacked[: npy_header_size(unpacked, member.size)]
-
-
-def _check_index(index: str, place: ArrayPlace) -> None:
-    npy = place.npy
-    found = index_entry(npy.descr, npy.shape, place.data_start, fortran_order=npy.fortran_order)
-    if index != found:
-        raise violation(
-            "D11",
-            f"the index of {HEADER_MEMBER} says '{index}', and the array is '{found}'",
-        )

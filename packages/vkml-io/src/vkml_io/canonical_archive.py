@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def read_canonical(
     source: Source, place: DirectoryPlace, directory: bytes, limits: Limits
 ) -> tuple[DirectoryTable, Header] | None:
-    """Return the members and the header, after checks B7 to B20 and C1 to C8, or None."""
+    """Return the members and the header, after checks B7 to B20, C1 to C8 and G, or None."""
     found = last_record(directory, HEADER_MEMBER)
     if found is None:
         return None

@@ -12,15 +12,17 @@ from vkml_io.contents import CHUNK
 from vkml_io.digest import key_order
 from vkml_io.errors import naming
 from vkml_io.format import Limits
+from vkml_io.logical_dtypes import as_logical
 from vkml_io.metadata import encode_metadata
 from vkml_io.progress import Progress
 from vkml_io.source import path_of
-from vkml_io.value_stream import cut_evenly, stream_place
+from vkml_io.value_stream import cut_evenly, stream_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vkml_io.aliases import Array, OnProgress, PathLike
+    from vkml_io.key_view import KeyView
 
 _PIECE = CHUNK // 16  # values of each file that are compared at a time
 
@@ -195,7 +197,7 @@ def _opened(path: PathLike, limits: Limits) -> Archive:
         try:
             archive.check_layout()
             for key in archive.positions:
-                archive.locate(key)
+                archive.find(key)
         except BaseException:
             archive.close()
             raise
@@ -203,28 +205,29 @@ def _opened(path: PathLike, limits: Limits) -> Archive:
 
 
 def _changes(a: Archive, b: Archive, progress: OnProgress | None) -> Iterator[ArrayChange]:
-    total = sum(a.locate(key).npy.nbytes for key in a.positions)
+    total = sum(a.find(key).value_bytes for key in a.positions)
     done = 0
     for key in key_order(a.positions):
         if key in b.positions:
             change = _compare(key, a, b)
             if change is not None:
                 yield change
-        done += a.locate(key).npy.nbytes
+        done += a.find(key).value_bytes
         if progress is not None:
             progress(Progress(done, total, key))
 
 
 def _compare(key: str, a: Archive, b: Archive) -> ArrayChange | None:
     """Return how the two arrays of `key` differ, if they do."""
-    first, second = a.locate(key).npy, b.locate(key).npy
-    dtypes = (first.dtype_name, second.dtype_name)
+    first, second = a.find(key), b.find(key)
+    dtypes = (first.dtype, second.dtype)
     shapes = (first.shape, second.shape)
     if first.shape != second.shape:
         return ArrayChange(key, dtypes, shapes, None, None)
     differing, largest = 0, 0.0
-    for x, y in zip(_pieces(a, key), _pieces(b, key), strict=True):
-        unequal = _unequal(x, y)
+    for bits in zip(_pieces(a, key), _pieces(b, key), strict=True):
+        x, y = _numbers(first, bits[0]), _numbers(second, bits[1])
+        unequal = _unequal(*bits) if dtypes[0] == dtypes[1] else _unequal(x, y)
         count = int(np.count_nonzero(unequal))
         if count:
             differing += count
@@ -236,7 +239,14 @@ def _compare(key: str, a: Archive, b: Archive) -> ArrayChange | None:
 
 def _pieces(archive: Archive, key: str) -> Iterator[Array]:
     with naming(archive.source.path):
-        yield from cut_evenly(stream_place(archive, archive.locate(key)), _PIECE)
+        yield from cut_evenly(stream_key(archive, archive.find(key)), _PIECE)
+
+
+def _numbers(view: KeyView, bits: Array) -> Array:
+    """Return the values whose bits these are, of a dtype that NumPy lacks as float32."""
+    if view.logical is None:
+        return bits
+    return as_logical(bits, view.dtype, view.key).astype(np.float32)
 
 
 def _unequal(x: Array, y: Array) -> Array:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import struct
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vkml_io.archive import Archive
 from vkml_io.errors import naming, quoted
-from vkml_io.format import DTYPE_NAMES, Limits
+from vkml_io.format import Limits
+from vkml_io.logical_dtypes import itemsize_of
 from vkml_io.progress import Progress
 from vkml_io.source import path_of
-from vkml_io.value_stream import stream_array, stream_place
+from vkml_io.value_stream import stream_key, stream_value
 from vkml_io.values import StorageCache, as_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from vkml_io.aliases import Array, OnProgress, PathLike
 
@@ -40,7 +42,8 @@ def digest(
     ----------
     source : path-like, binary file, or dict of str to array-like
         A checkpoint, or arrays as `save` takes them. Of a file every check is made, as by `load`,
-        and one piece is in memory at a time (one array, if it is in Fortran order).
+        and one piece is in memory at a time (one array, if it is in Fortran order; one storage, if
+        arrays share memory).
     max_expansion_ratio : float
         As in `load`.
     progress : callable, optional
@@ -102,11 +105,10 @@ def key_order(keys: Iterable[str]) -> list[str]:
 def _digest_file(source: PathLike | BinaryIO, limits: Limits, progress: OnProgress | None) -> str:
     with Archive(source, limits) as archive:
         archive.check_layout()
-        places = {key: archive.locate(key) for key in key_order(archive.positions)}
-        content = ContentDigest(sum(place.npy.nbytes for place in places.values()), progress)
-        for key, place in places.items():
-            npy = place.npy
-            content.add(key, npy.dtype_name, npy.shape, stream_place(archive, place))
+        views = {key: archive.find(key) for key in key_order(archive.positions)}
+        content = ContentDigest(sum(view.value_bytes for view in views.values()), progress)
+        for key, view in views.items():
+            content.add(key, view.dtype, view.shape, stream_key(archive, view))
         archive.source.check_unchanged()
         return content.hex
 
@@ -119,9 +121,9 @@ def _digest_arrays(
         if not isinstance(key, str):
             raise TypeError(f"keys must be str, not {type(key).__name__} ({quoted(repr(key))})")
     values = {key: as_value(key, arrays[key]) for key in key_order(arrays)}
-    content = ContentDigest(sum(value.nbytes for value in values.values()), progress)
+    total = sum(math.prod(value.shape) * itemsize_of(value.dtype) for value in values.values())
+    content = ContentDigest(total, progress)
     storages = StorageCache()
     for key, value in values.items():
-        pieces: Iterator[Array] = stream_array(value.get(storages))
-        content.add(key, DTYPE_NAMES[value.descr], value.shape, pieces)
+        content.add(key, value.dtype, value.shape, stream_value(value, storages))
     return content.hex

@@ -11,6 +11,7 @@ it in `code`::
         ├── IntegrityError             a checksum does not match
         ├── UnsafeContentError         member names, dtypes or attributes that are never needed
         ├── ChangedWhileReadError      somebody wrote to the file during the load
+        ├── MissingPackageError        an array is of a dtype that needs the package ml_dtypes
         └── StateMismatchError         keys, shapes or dtypes do not fit (also a KeyError)
 """
 
@@ -82,6 +83,10 @@ class ChangedWhileReadError(CheckpointError):
     """The file was changed in place while it was being read."""
 
 
+class MissingPackageError(CheckpointError):
+    """An array is of a dtype that NumPy lacks, and the package that has it is not installed."""
+
+
 class StateMismatchError(CheckpointError, KeyError):
     """Keys, shapes or dtypes of the file do not fit where they should go."""
 
@@ -100,6 +105,7 @@ _CLASS_OF_CODE: dict[str, type[CheckpointError]] = {
     "B17": ExpansionError,
     "C1": IntegrityError,
     "D9": IntegrityError,
+    "G1": UnsupportedVersionError,
     "E1": ChangedWhileReadError,
     "E2": ChangedWhileReadError,
 }

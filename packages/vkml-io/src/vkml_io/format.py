@@ -7,9 +7,15 @@ from dataclasses import dataclass
 
 FORMAT_NAME = "vkml-checkpoint"
 VERSION = 1
+VERSION_WITH_FEATURES = 2  # written only where one of FEATURES is used
 HEADER_MEMBER = "vkml.json"
 TENSOR_FOLDER = "tensors/"
+ESCAPED_FOLDER = "escaped/"
+STORAGE_FOLDER = "storages/"
 TENSOR_SUFFIX = ".npy"
+
+# What a reader of version 1 cannot read rightly: fields of vkml.json, listed in "requires".
+FEATURES = ("dtypes", "views", "members")
 
 # ZIP records -------------------------------------------------------------------------------
 # Field order as in the ZIP specification (APPNOTE 4.3).
@@ -59,6 +65,9 @@ MAX_JSON_DEPTH = 64
 MAX_NUMBER_LENGTH = 1000  # characters of one number in vkml.json
 MAX_NPY_HEADER = 10_000  # NumPy's own limit
 MAX_DIMENSIONS = 32  # NumPy 1.x could hold no more
+MAX_VIEW_DIMENSIONS = 64  # NumPy 2's own limit
+MAX_TREE_DEPTH = 64
+MAX_TREE_NODES = 2**20
 MAX_ARRAY_BYTES = 2**63 - 1
 DEFAULT_EXPANSION_RATIO = 100.0
 EXPANSION_FLOOR = 2**20  # a member this small may expand as it likes

@@ -8,19 +8,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vkml_io.errors import UnsupportedVersionError, quoted, violation
+from vkml_io.features import Features, check_extra_members, parse_features
 from vkml_io.format import (
     ALIGNMENTS,
     FORMAT_NAME,
     HEADER_MEMBER,
     VERSION,
+    VERSION_WITH_FEATURES,
 )
 from vkml_io.index import Index
 from vkml_io.metadata import decode_metadata
-from vkml_io.names import member_of
 from vkml_io.strict_json import BareConstant, parse_json
+from vkml_io.tree_structure import check_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from vkml_io.aliases import Metadata
 
@@ -41,6 +43,18 @@ class Header:
     sha256: tuple[str, ...] | None
     align: int
     bare_constants: int  # NaN and infinities written as tokens that JSON does not have
+    features: Features
+    tree: Any  # Any: see tree_structure.py; None if the file has none
+    has_tree: bool
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The members that hold arrays: those of keys, then the storages; so go the SHA-256."""
+        return self.features.stored(self.keys)
+
+    def member_of(self, key: str) -> str:
+        """Return the member that holds the values of `key`."""
+        return self.features.member_of(key)
 
 
 def encode_header(
@@ -49,11 +63,12 @@ def encode_header(
     index: Sequence[str],
     sha256: Sequence[str] | None,
     align: int,
+    further: Mapping[str, Any],  # Any: the features and the tree, as JSON
 ) -> bytes:
     """Return the bytes of `vkml.json`. The metadata are encoded already."""
     document: dict[str, Any] = {  # Any: see metadata.py
         "format": FORMAT_NAME,
-        "version": VERSION,
+        "version": VERSION_WITH_FEATURES if "requires" in further else VERSION,
         "keys": list(keys),
         "metadata": metadata,
         "index": list(index),
@@ -61,21 +76,23 @@ def encode_header(
     }
     if sha256 is not None:
         document["sha256"] = list(sha256)
+    document |= further
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8")
 
 
 def parse_header(data: bytes) -> Header:
-    """Return the content of `vkml.json`, after checks C2 to C6, C8 and C9."""
+    """Return the content of `vkml.json`, after checks C2 to C6, C8, C9 and those of G."""
     document = parse_json(data)
     if not isinstance(document, dict) or document.get("format") != FORMAT_NAME:
         raise violation("C6", f"this is no object whose 'format' is {FORMAT_NAME!r}")
     version = document.get("version")
     if type(version) is not int or version < 1:  # True and 1.0 are equal to 1, and refused
         raise violation("C6", "'version' is not a positive integer")
-    if version > VERSION:
+    if version > VERSION_WITH_FEATURES:
         raise UnsupportedVersionError(
-            f"the file is of version {version}; this vkml-io reads up to {VERSION}. Upgrade it: "
+            f"the file is of version {version}; this vkml-io reads up to "
+            f"{VERSION_WITH_FEATURES}. Upgrade it: "
             "pip install --upgrade vkml-io",
             code="C6",
         )
@@ -94,6 +111,10 @@ def parse_header(data: bytes) -> Header:
         if field != "metadata" and _holds_bare_constant(value):
             raise violation("C3", f"NaN or an infinity outside the metadata, in {quoted(field)}")
     decoded, bare_constants = decode_metadata(metadata)
+    features = parse_features(document, version, tuple(keys))
+    stored_count = len(features.stored(tuple(keys))) if features.views else len(keys)
+    if "tree" in document:
+        check_tree(document["tree"], frozenset(keys))
     align = document.get("alignment")
     index = document.get("index")
     return Header(
@@ -101,16 +122,22 @@ def parse_header(data: bytes) -> Header:
         keys=tuple(keys),
         metadata=decoded,
         index=None if index is None else Index(index, len(keys)),
-        sha256=_parse_sha256(document.get("sha256"), len(keys)),
+        sha256=_parse_sha256(document.get("sha256"), stored_count),
         align=align if type(align) is int and align in ALIGNMENTS else ALIGNMENTS[0],
         bare_constants=bare_constants,
+        features=features,
+        tree=document.get("tree"),
+        has_tree="tree" in document,
     )
 
 
-def check_member_set(keys: Sequence[str], names: set[str]) -> None:
-    """Compare the keys with the members of the archive (C7)."""
-    expected = {HEADER_MEMBER, *map(member_of, keys)}
-    for what, found in (("missing", expected - names), ("extra", names - expected)):
+def check_member_set(header: Header, names: set[str]) -> None:
+    """Compare what the header says is stored with the members of the archive (C7, G3)."""
+    expected = {HEADER_MEMBER, *header.stored}
+    extra = names - expected
+    if extra and header.version > VERSION:
+        check_extra_members(extra, header.features)
+    for what, found in (("missing", expected - names), ("extra", extra)):
         if found:
             shown = ", ".join(quoted(name) for name in sorted(found)[:_NAMED_AT_MOST])
             raise violation("C7", f"{len(found)} {what} member(s), against 'keys': {shown}")
@@ -120,7 +147,7 @@ def _parse_sha256(value: Any, count: int) -> tuple[str, ...] | None:  # Any: for
     if value is None:
         return None
     if not isinstance(value, list) or len(value) != count:
-        raise violation("C8", "'sha256' is not a list with one entry a key")
+        raise violation("C8", "'sha256' is not a list with one entry an array member")
     if not all(isinstance(digest, str) and _SHA256.fullmatch(digest) for digest in value):
         raise violation("C8", "an entry of 'sha256' is not 64 lower-case hexadecimal digits")
     return tuple(value)

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vkml_io.errors import quoted, violation
-from vkml_io.format import DTYPE_NAMES, MAX_DIMENSIONS
+from vkml_io.format import DTYPE_NAMES, MAX_VIEW_DIMENSIONS
+from vkml_io.logical_dtypes import LOGICAL_DTYPES
 from vkml_io.trailing_numbers import trailing_numbers
 
 if TYPE_CHECKING:
     from vkml_io.aliases import Array
 
-_DTYPE = "|".join(sorted(set(DTYPE_NAMES.values())))
+_DTYPE = "|".join(sorted({*DTYPE_NAMES.values(), *LOGICAL_DTYPES}))
 _NUMBER = "(?:0|[1-9][0-9]{0,18})"
-_SHAPE = f"(?:{_NUMBER}(?:,{_NUMBER}){{0,{MAX_DIMENSIONS - 1}}})?"
+_SHAPE = f"(?:{_NUMBER}(?:,{_NUMBER}){{0,{MAX_VIEW_DIMENSIONS - 1}}})?"
 # dtype, shape, byte of the values; then "F" for Fortran order and ">" for big-endian bytes
 _ENTRY = f"(?:{_DTYPE}) {_SHAPE} {_NUMBER}(?: (?:F>?|>))?"
 # All entries in one match; the possessive star never goes back.
@@ -48,10 +49,15 @@ def _words(
 
 
 def index_entry(
-    descr: str, shape: tuple[int, ...], data_offset: int, *, fortran_order: bool
+    dtype: str,
+    shape: tuple[int, ...],
+    data_offset: int,
+    *,
+    fortran_order: bool = False,
+    big_endian: bool = False,
 ) -> str:
     """Return the index entry of an array. There is one way only to write each."""
-    before, after = _words(DTYPE_NAMES[descr], shape, fortran_order, descr[0] == ">")
+    before, after = _words(dtype, shape, fortran_order, big_endian)
     return f"{before}{data_offset}{after}"
 
 

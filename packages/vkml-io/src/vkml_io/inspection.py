@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from vkml_io.archive import Archive
 from vkml_io.errors import naming
 from vkml_io.format import Limits
-from vkml_io.names import member_of
+from vkml_io.key_view import logical_strides
+from vkml_io.logical_dtypes import itemsize_of
 from vkml_io.npy import contiguous_strides
 from vkml_io.source import path_of
 
@@ -40,7 +39,7 @@ class Entry:
     data_offset : int
         The byte of the file where the values start (where the packed stream starts, if packed).
     nbytes : int
-        The size of the values in bytes.
+        The size of the values in bytes; of dtypes below eight bits, a byte each.
     stored_bytes : int
         What the member takes in the file.
     crc32 : int
@@ -85,33 +84,33 @@ def inspect(path: PathLike) -> tuple[Entry, ...]:
 
 def list_entries(archive: Archive) -> tuple[Entry, ...]:
     """Return the entries of an open archive; without an index, from each array's own header."""
+    return tuple(_entry(archive, key) for key in archive.header.keys)
+
+
+def _entry(archive: Archive, key: str) -> Entry:
     header = archive.header
-    entries = []
-    for position, key in enumerate(header.keys):
-        member = archive.members[member_of(key)]
-        if header.index is not None:
-            index = header.index.decode(position)
-            dtype, shape, offset = index.dtype, index.shape, index.data_offset
-            fortran_order = index.fortran_order
-        else:
-            place = archive.locate(key)
-            dtype, shape = place.npy.dtype_name, place.npy.shape
-            offset = place.data_start
-            fortran_order = place.npy.fortran_order
-        itemsize = np.dtype(dtype).itemsize
-        strides = contiguous_strides(shape, itemsize, fortran_order=fortran_order)
-        entries.append(
-            Entry(
-                key,
-                dtype,
-                shape,
-                strides,
-                member.name,
-                member.name,
-                offset,
-                math.prod(shape) * itemsize,
-                member.stored_size,
-                member.crc32,
-            )
-        )
-    return tuple(entries)
+    member = archive.members[header.member_of(key)]
+    view = header.features.views.get(key)
+    if header.index is None:
+        found = archive.find(key)
+        dtype, shape, offset = found.dtype, found.shape, found.data_offset
+        strides = logical_strides(found)
+    else:
+        index = header.index.decode(archive.positions[key])
+        dtype, shape, offset = index.dtype, index.shape, index.data_offset
+        itemsize = itemsize_of(dtype)
+        strides = contiguous_strides(shape, itemsize, fortran_order=index.fortran_order)
+    if view is not None:
+        dtype, shape, strides = view.dtype, view.shape, view.strides
+    return Entry(
+        key,
+        dtype,
+        shape,
+        strides,
+        member.name,
+        member.name,
+        offset,
+        math.prod(shape) * itemsize_of(dtype),
+        member.stored_size,
+        member.crc32,
+    )

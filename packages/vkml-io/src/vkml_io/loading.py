@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,20 +11,14 @@ import numpy as np
 from vkml_io.archive import Archive, check_mmap
 from vkml_io.configuration import config
 from vkml_io.errors import StateMismatchError, naming, quoted
-from vkml_io.format import DEFLATED, Limits
-from vkml_io.progress import Progress
-from vkml_io.reading import check_values, fill_array, read_array
-from vkml_io.small_arrays import read_small
+from vkml_io.format import Limits
+from vkml_io.loaded_arrays import empty_arrays, map_arrays, read_arrays
 from vkml_io.source import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from collections.abc import Set as AbstractSet
 
     from vkml_io.aliases import Array, Metadata, Mmap, OnProgress, PathLike
-    from vkml_io.array_place import ArrayPlace
-
-_LARGE = 2**20  # bytes of an array whose checksum is worth a thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +60,7 @@ def load(
     verify: bool = True,
     into: Mapping[str, Array] | None = None,
     data: bool = True,
+    raw: bool = False,
     max_json: int = 2**24,
     max_directory: int = 2**28,
     max_file_size: int | None = None,
@@ -74,6 +68,8 @@ def load(
     progress: OnProgress | None = None,
 ) -> Checkpoint:
     """Return the arrays and the metadata of a `.vkml` file, after checking all of it.
+
+    Arrays that shared memory when they were saved share it again.
 
     Parameters
     ----------
@@ -95,6 +91,9 @@ def load(
         Arrays to fill instead of making new ones; shape and dtype must be those of the file.
     data : bool
         False gives arrays of the right shape and dtype whose values are not read.
+    raw : bool
+        Read arrays of dtypes that NumPy lacks (bfloat16, float8, int4 …) as the unsigned integers
+        that carry their bits. By default they come as arrays of the package ml_dtypes.
     max_json, max_directory : int
         The largest `vkml.json` and directory that are read, in bytes.
     max_file_size : int, optional
@@ -108,6 +107,8 @@ def load(
     ------
     CheckpointError
         The file is damaged or not a checkpoint; `code` says which check failed.
+    MissingPackageError
+        An array needs ml_dtypes, which is not installed.
     StateMismatchError
         A key of `keys` or `into` is not in the file, or an array of `into` does not fit.
 
@@ -128,17 +129,16 @@ def load(
     limits = Limits(max_expansion_ratio, max_json, max_directory, max_file_size, follow_symlinks)
     with naming(path_of(path)), Archive(path, limits) as archive:
         archive.check_layout()
-        places = _places(archive, archive.header.keys if wanted is None else wanted)
-        targets = _targets(places, into or {})
+        chosen = archive.header.keys if wanted is None else _known(archive, wanted)
+        targets = _targets(archive, chosen, into or {}, raw=raw)
         if mmap and data:
-            tensors = _map(archive, places, private=mmap == "c", verify=verify)
+            tensors = map_arrays(archive, chosen, private=mmap == "c", verify=verify, raw=raw)
         elif data:
-            fresh = {key: place for key, place in places.items() if key not in targets}
-            small = read_small(archive, fresh, verify=verify)
-            tensors = _targets_or_fresh(places, {**targets, **small})
-            _fill(archive, places, tensors, set(small), verify=verify, progress=progress)
+            tensors = read_arrays(
+                archive, chosen, targets, verify=verify, raw=raw, progress=progress
+            )
         else:
-            tensors = _targets_or_fresh(places, {})
+            tensors = empty_arrays(archive, chosen, raw=raw)
         archive.source.check_unchanged()
         return Checkpoint(tensors, archive.header.metadata, archive.header.version)
 
@@ -149,55 +149,6 @@ def _mmap_of(mmap: Mmap | None, *, into: object, data: bool) -> Mmap:
         return False if into is not None or not data else config.load.mmap
     check_mmap(mmap)
     return mmap
-
-
-def _map(
-    archive: Archive, places: Mapping[str, ArrayPlace], *, private: bool, verify: bool
-) -> dict[str, Array]:
-    archive.source.check_size()
-    return {
-        key: read_array(archive, place, verify=verify)
-        if place.member.method == DEFLATED
-        else archive.view(place, private=private, checked=True)
-        for key, place in places.items()
-    }
-
-
-def _targets_or_fresh(
-    places: Mapping[str, ArrayPlace], targets: Mapping[str, Array]
-) -> dict[str, Array]:
-    """Return the array that each value goes into, in the order of `places`."""
-    return {
-        key: targets[key] if key in targets else place.npy.empty() for key, place in places.items()
-    }
-
-
-def _fill(
-    archive: Archive,
-    places: Mapping[str, ArrayPlace],
-    tensors: Mapping[str, Array],
-    filled: AbstractSet[str],
-    *,
-    verify: bool,
-    progress: OnProgress | None,
-) -> None:
-    """Read every array but those of `filled`; a large one is checked beside the next reading."""
-    total = sum(place.npy.nbytes for place in places.values())
-    done = 0
-    with ThreadPoolExecutor(max_workers=1) as beside:  # its thread starts when it is first used
-        checks = []
-        for key, place in places.items():
-            if key not in filled:
-                values = fill_array(archive, place, tensors[key])
-                if values.nbytes >= _LARGE:
-                    checks.append(beside.submit(check_values, place, values, verify=verify))
-                else:
-                    check_values(place, values, verify=verify)
-            done += place.npy.nbytes
-            if progress is not None:
-                progress(Progress(done, total, key))
-        for check in checks:
-            check.result()
 
 
 def _wanted(keys: Iterable[str]) -> tuple[str, ...]:
@@ -211,37 +162,46 @@ def _wanted(keys: Iterable[str]) -> tuple[str, ...]:
     return wanted
 
 
-def _places(archive: Archive, keys: Sequence[str]) -> dict[str, ArrayPlace]:
+def _known(archive: Archive, keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the wanted keys, each once, if the file has them all."""
     unknown = [key for key in keys if key not in archive.positions]
     if unknown:
         raise StateMismatchError(
             f"the checkpoint has no {', '.join(map(quoted, unknown[:3]))} "
             f"({len(unknown)} of the wanted keys are missing)"
         )
-    return {key: archive.locate(key) for key in keys}
+    return tuple(dict.fromkeys(keys))
 
 
 def _targets(
-    places: Mapping[str, ArrayPlace],
+    archive: Archive,
+    keys: Sequence[str],
     into: Mapping[str, Any],  # Any: arrays, if the caller is right
+    *,
+    raw: bool,
 ) -> Mapping[str, Array]:
     """Check, before anything is written, that every array of `into` can be filled."""
     problems = []
+    chosen = frozenset(keys) if into else frozenset()
     for key, array in into.items():
-        if key not in places:
+        if key not in chosen:
             problems.append(f"{quoted(key)} is not among the keys that are loaded")
             continue
         if not isinstance(array, np.ndarray):
             problems.append(f"{quoted(key)} is a {type(array).__name__}, and no NumPy array")
             continue
-        npy = places[key].npy
-        if (array.dtype.str, array.shape) != (npy.descr, npy.shape):
+        found = archive.find(key).outline(raw=raw)
+        if (array.dtype, array.shape) != (found.dtype, found.shape):
             problems.append(
-                f"{quoted(key)} is {array.dtype.str} {array.shape}, in the file {npy.descr} "
-                f"{npy.shape}"
+                f"{quoted(key)} is {_dtype_text(array)} {array.shape}, in the file "
+                f"{_dtype_text(found)} {found.shape}"
             )
         elif not array.flags.writeable:
             problems.append(f"{quoted(key)} is read-only")
     if problems:
         raise StateMismatchError("into= does not fit: " + "; ".join(problems))
     return into
+
+
+def _dtype_text(array: Array) -> str:
+    return array.dtype.name if array.dtype.kind == "V" else array.dtype.str

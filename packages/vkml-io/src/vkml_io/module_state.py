@@ -10,9 +10,12 @@ import numpy as np
 from vkml_io.archive import Archive
 from vkml_io.errors import CheckpointError, StateMismatchError, naming, quoted
 from vkml_io.format import DEFLATED, Limits
+from vkml_io.key_reading import check_view, read_carrier, read_key
+from vkml_io.loaded_arrays import check_dtypes
 from vkml_io.loading import Checkpoint
 from vkml_io.path_arguments import check_order
-from vkml_io.reading import check_bools, read_array, scan_values
+from vkml_io.reading import check_bools, scan_values
+from vkml_io.sharing import Views
 from vkml_io.source import path_of
 from vkml_io.state_targets import (
     Casting,
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from vkml_io.aliases import Array, OnProgress, PathLike
-    from vkml_io.array_place import ArrayPlace
+    from vkml_io.key_view import KeyView
 
 
 class HasState(Protocol):
@@ -44,6 +47,7 @@ def save_module(
     metadata: Mapping[str, Any] | None = None,  # Any: whatever JSON can say
     compress: bool = False,
     *,
+    views: Views = "preserve",
     align: int = 64,
     sha256: bool = False,
     durable: bool = True,
@@ -57,8 +61,8 @@ def save_module(
         The file.
     module : object with `state_dict()`
         Parameters and buffers are saved under their names.
-    metadata, compress, align, sha256, durable, progress
-        As in `save`.
+    metadata, compress, views, align, sha256, durable, progress
+        As in `save`. Tied parameters are stored once.
 
     Examples
     --------
@@ -79,6 +83,7 @@ def save_module(
         _state_of("save_module", module),
         metadata,
         compress,
+        views=views,
         align=align,
         sha256=sha256,
         durable=durable,
@@ -156,19 +161,20 @@ def load_module(
             key.removeprefix(prefix): key for key in archive.positions if key.startswith(prefix)
         }
         problems = _key_problems(keys, targets)
-        places: dict[str, ArrayPlace] = {}
+        views: dict[str, KeyView] = {}
         for name, key in keys.items():
             if name in targets:
-                places[name] = archive.locate(key)
-                problems += _fit_problems(name, places[name], targets[name], cast)
-        problems += _damaged(archive, places, verify=verify)
-        problems += _tie_problems(archive, places, targets)
+                views[name] = archive.find(key)
+                problems += _fit_problems(name, views[name], targets[name], cast)
+        problems += _damaged(archive, views, verify=verify)
+        problems += _tie_problems(archive, views, targets)
         if problems:
             raise StateMismatchError(_report(problems))
+        check_dtypes(views)
         archive.source.check_unchanged()
-        for name, place in places.items():
+        for name, view in views.items():
             # Verified above; a change of the file since then shows below.
-            copy_into(targets[name], read_array(archive, place, verify=False))
+            copy_into(targets[name], read_key(archive, view, verify=False))
         archive.source.check_unchanged()
         return Checkpoint(dict(targets), archive.header.metadata, archive.header.version)
 
@@ -189,28 +195,29 @@ def _key_problems(keys: Mapping[str, str], targets: Mapping[str, Any]) -> list[s
     return missing + unexpected
 
 
-def _fit_problems(name: str, place: ArrayPlace, target: Any, cast: Casting) -> list[str]:
+def _fit_problems(name: str, view: KeyView, target: Any, cast: Casting) -> list[str]:
     if not is_writable(target):
         return [f"{quoted(name)} is no tensor of the module that can be written in place"]
     problems = []
-    npy, shape = place.npy, tuple(target.shape)
-    if npy.shape != shape:
-        problems.append(f"{quoted(name)} has shape {npy.shape}, and {shape} in the module")
+    shape = tuple(target.shape)
+    if view.shape != shape:
+        problems.append(f"{quoted(name)} has shape {view.shape}, and {shape} in the module")
     wanted = dtype_name(target)
-    if not cast_allowed(np.dtype(npy.descr), wanted, cast):
+    if not cast_allowed(view.dtype, view.descr, wanted, cast):
         problems.append(
-            f"{quoted(name)} is {npy.dtype_name}, and {wanted} in the module; "
+            f"{quoted(name)} is {view.dtype}, and {wanted} in the module; "
             f"cast={cast!r} forbids that"
         )
     return problems
 
 
-def _damaged(archive: Archive, places: Mapping[str, ArrayPlace], *, verify: bool) -> list[str]:
+def _damaged(archive: Archive, views: Mapping[str, KeyView], *, verify: bool) -> list[str]:
     """Return what is wrong with the bytes of the arrays, none of which are kept.
 
     Without `verify`, that is what would stop the reading when half of the module is filled.
     """
     problems = []
+    places = {view.place.member.name: view.place for view in views.values()}
     for place in places.values():
         if not verify and place.member.method != DEFLATED and place.npy.dtype != np.bool_:
             continue
@@ -221,28 +228,41 @@ def _damaged(archive: Archive, places: Mapping[str, ArrayPlace], *, verify: bool
             if error.code == "E1":
                 raise
             problems.append(str(error))
+    if problems:
+        return problems
+    for view in views.values():
+        try:
+            check_view(archive, view)
+        except CheckpointError as error:
+            problems.append(str(error))
     return problems
 
 
 def _tie_problems(
-    archive: Archive, places: Mapping[str, ArrayPlace], targets: Mapping[str, Any]
+    archive: Archive, views: Mapping[str, KeyView], targets: Mapping[str, Any]
 ) -> list[str]:
     """Return the tensors that are one in the module and different in the file."""
     tied: dict[Hashable, list[str]] = defaultdict(list)
-    for name in filter(lambda name: is_writable(targets[name]), places):
+    for name in filter(lambda name: is_writable(targets[name]), views):
         tied[memory_identity(targets[name])].append(name)
     return [
         f"{quoted(other)} and {quoted(first)} are one tensor in the module, and differ in the file"
         for first, *others in tied.values()
         for other in others
-        if not _equal(archive, places[first], places[other])
+        if not _equal(archive, views[first], views[other])
     ]
 
 
-def _equal(archive: Archive, a: ArrayPlace, b: ArrayPlace) -> bool:
-    if a.npy_bytes == b.npy_bytes and a.member.crc32 == b.member.crc32:
+def _equal(archive: Archive, a: KeyView, b: KeyView) -> bool:
+    if a._replace(key="", is_view=False) == b._replace(key="", is_view=False):
         return True
-    first, second = (read_array(archive, place, verify=False) for place in (a, b))
+    if not (a.is_view or b.is_view) and a.dtype == b.dtype and a.shape == b.shape:
+        x, y = a.place, b.place
+        if x.npy_bytes == y.npy_bytes and x.member.crc32 == y.member.crc32:
+            return True
+    first, second = (read_carrier(archive, view, verify=False) for view in (a, b))
+    if a.dtype != b.dtype and (a.logical or b.logical):
+        first, second = (view.finish(x, raw=False) for view, x in ((a, first), (b, second)))
     return _same_values(first, second)
 
 

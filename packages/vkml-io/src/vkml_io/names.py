@@ -4,15 +4,43 @@ from __future__ import annotations
 
 import re
 
-from vkml_io.format import MAX_NAME_BYTES, TENSOR_FOLDER, TENSOR_SUFFIX
+from vkml_io.format import (
+    ESCAPED_FOLDER,
+    MAX_NAME_BYTES,
+    STORAGE_FOLDER,
+    TENSOR_FOLDER,
+    TENSOR_SUFFIX,
+)
 
 # C0 and C1 control characters, DEL, and the backslash that Windows takes for a separator.
 _FORBIDDEN_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f\\\\]")
 
+_STORAGE = re.compile(f"{STORAGE_FOLDER}(?:0|[1-9][0-9]{{0,8}})")
+
 
 def member_of(key: str) -> str:
-    """Return the name of the member that holds `key`."""
+    """Return the name of the member that holds `key`, where that name is allowed."""
     return f"{TENSOR_FOLDER}{key}{TENSOR_SUFFIX}"
+
+
+def escaped_member(position: int) -> str:
+    """Return the member of a key, the `position`-th, whose own name is not allowed."""
+    return f"{ESCAPED_FOLDER}{position}{TENSOR_SUFFIX}"
+
+
+def storage_name(number: int) -> str:
+    """Return how views name the storage of that number."""
+    return f"{STORAGE_FOLDER}{number}"
+
+
+def is_storage_name(name: str) -> bool:
+    """Return whether a view that names this storage means one without a key of its own."""
+    return _STORAGE.fullmatch(name) is not None
+
+
+def storage_member(name: str) -> str:
+    """Return the member of a storage without a key of its own."""
+    return f"{name}{TENSOR_SUFFIX}"
 
 
 def key_of(name: str) -> str:

@@ -9,7 +9,9 @@ from vkml_io.aliases import Array, Metadata, Mmap, PathLike
 from vkml_io.archive import Archive, check_mmap
 from vkml_io.errors import StateMismatchError, naming, quoted
 from vkml_io.format import DEFLATED, Limits
-from vkml_io.reading import check_bools, read_array, scan_values
+from vkml_io.key_reading import check_view, read_carrier
+from vkml_io.loaded_arrays import check_dtypes
+from vkml_io.reading import check_bools, scan_values
 from vkml_io.slicing import read_slice
 from vkml_io.source import path_of
 
@@ -27,6 +29,7 @@ class CheckpointReader(Mapping[str, Array]):
         *,
         mmap: Mmap,
         verify: bool,
+        raw: bool,
         limits: Limits,
     ) -> None:
         check_mmap(mmap)
@@ -34,6 +37,7 @@ class CheckpointReader(Mapping[str, Array]):
             self._archive = Archive(file, limits)
         self._mmap = mmap
         self._verify = verify
+        self._raw = raw
 
     @property
     def path(self) -> str:
@@ -54,10 +58,14 @@ class CheckpointReader(Mapping[str, Array]):
         if key not in self:
             raise self._unknown(key)
         with naming(self.path):
-            place = self._archive.locate(key)
-            if not self._mmap or place.member.method == DEFLATED:
-                return read_array(self._archive, place, verify=self._verify)
-            return self._archive.view(place, private=self._mmap == "c")
+            view = self._archive.find(key)
+            if not self._raw:
+                check_dtypes({key: view})
+            if not self._mmap or view.place.member.method == DEFLATED:
+                carrier = read_carrier(self._archive, view, verify=self._verify)
+            else:
+                carrier = self._archive.map(view, private=self._mmap == "c")
+            return view.finish(carrier, raw=self._raw)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._archive.header.keys)
@@ -89,7 +97,7 @@ class CheckpointReader(Mapping[str, Array]):
         if key not in self:
             raise self._unknown(key)
         with naming(self.path):
-            return read_slice(self._archive, self._archive.locate(key), index)
+            return read_slice(self._archive, self._archive.find(key), index, raw=self._raw)
 
     def verify(self) -> None:
         """Compare every checksum, and check everything else that `load` checks.
@@ -105,10 +113,12 @@ class CheckpointReader(Mapping[str, Array]):
         archive = self._archive
         with naming(self.path):
             archive.check_layout()
-            for key in self:
-                place = archive.locate(key)
+            for name in archive.header.stored:
+                place = archive.locate_member(name)
                 for values in scan_values(archive, place):
                     check_bools(place, values)
+            for key in self:
+                check_view(archive, archive.find(key))
             archive.source.check_unchanged()
 
     def close(self) -> None:
@@ -133,6 +143,7 @@ def open(  # as in `gzip.open`: used as `vkml_io.open`
     *,
     mmap: Mmap = True,
     verify: bool = True,
+    raw: bool = False,
     max_expansion_ratio: float = 100.0,
     max_json: int = 2**24,
     max_directory: int = 2**28,
@@ -155,6 +166,8 @@ def open(  # as in `gzip.open`: used as `vkml_io.open`
         arrays are always read.
     verify : bool
         Compare the checksums of arrays that are read. Mapped ones are compared by `verify()` only.
+    raw : bool
+        As in `load`: carriers in place of dtypes that NumPy lacks.
     max_expansion_ratio, max_json, max_directory, max_file_size, follow_symlinks
         Limits, as in `load`.
 
@@ -172,4 +185,4 @@ def open(  # as in `gzip.open`: used as `vkml_io.open`
     (['w'], (2, 3), {'epoch': 3})
     """
     limits = Limits(max_expansion_ratio, max_json, max_directory, max_file_size, follow_symlinks)
-    return CheckpointReader(file, mmap=mmap, verify=verify, limits=limits)
+    return CheckpointReader(file, mmap=mmap, verify=verify, raw=raw, limits=limits)

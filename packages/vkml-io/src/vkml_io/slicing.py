@@ -10,31 +10,34 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
 from vkml_io.format import DEFLATED
-from vkml_io.reading import check_bools, read_array
+from vkml_io.key_reading import read_key
+from vkml_io.reading import check_bools
 
 if TYPE_CHECKING:
     from vkml_io.aliases import Array
     from vkml_io.archive import Archive
-    from vkml_io.array_place import ArrayPlace
+    from vkml_io.key_view import KeyView
 
 
-def read_slice(archive: Archive, place: ArrayPlace, index: object) -> Array:
-    """Return the part `index` of the array at `place` as a fresh array."""
+def read_slice(archive: Archive, view: KeyView, index: object, *, raw: bool) -> Array:
+    """Return the part `index` of the array of a key as a fresh array."""
     basic = _basic_index(index)
-    if place.member.method == DEFLATED:
-        return np.array(read_array(archive, place, verify=False)[basic])
+    place = view.place
+    if place.member.method == DEFLATED or view.is_packed:
+        return np.array(read_key(archive, view, verify=False, raw=raw)[basic])
     # An array of the right shape and strides over no memory: only its addresses are used.
-    whole = as_strided(np.empty(1, place.npy.descr), place.npy.shape, place.npy.strides)
+    whole = as_strided(np.empty(1, view.descr), view.carrier_shape, view.strides)
     part = whole[basic]
     if part.size == 0:
-        return np.empty(part.shape, part.dtype)
+        return view.finish(np.empty(part.shape, part.dtype), raw=raw)
     low, high = byte_bounds(part)
     buffer = bytearray(high - low)
-    archive.source.read_into(memoryview(buffer), place.data_start + low - _address(whole))
+    start = place.data_start + view.offset
+    archive.source.read_into(memoryview(buffer), start + low - _address(whole))
     first = _address(part) - low  # not 0 where a stride is negative
     result: Array = np.ndarray(part.shape, part.dtype, buffer, first, part.strides).copy()
     check_bools(place, result)
-    return result
+    return view.finish(result, raw=raw)
 
 
 def _basic_index(index: object) -> tuple[Any, ...]:  # Any: NumPy's own index types

@@ -9,6 +9,7 @@ import numpy as np
 
 from vkml_io.entry import entry_of
 from vkml_io.format import DTYPE_NAMES
+from vkml_io.logical_dtypes import logical_dtype_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -21,6 +22,7 @@ Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 # Of a floating dtype that NumPy lacks, the kinds of NumPy dtypes that "same_kind" lets in.
 _INTO_FLOATING = "biuf"
+_WIDE = ("float32", "float64")
 
 
 def is_writable(target: Any) -> bool:
@@ -37,13 +39,25 @@ def dtype_name(target: Any) -> str:
     return name if isinstance(name, str) else str(dtype).rpartition(".")[2]  # "torch.float32"
 
 
-def cast_allowed(source: np.dtype[Any], target_name: str, cast: Casting) -> bool:
-    """Return whether values of dtype `source` may go into a tensor of dtype `target_name`."""
-    if target_name in DTYPE_NAMES.values():
-        return np.can_cast(source, np.dtype(target_name), casting=cast)
-    # bfloat16 and its like: every cast into them loses digits. int4 and objects are no such.
-    fits = "float" in target_name and source.kind in _INTO_FLOATING
-    return cast == "unsafe" or (cast == "same_kind" and fits)
+def cast_allowed(source_name: str, descr: str, target_name: str, cast: Casting) -> bool:
+    """Return whether values of dtype `source_name` may go into a tensor of `target_name`.
+
+    `descr` is the dtype of the values in the file, or of their carrier.
+    """
+    native = DTYPE_NAMES.values()
+    if source_name in native and target_name in native:
+        return np.can_cast(np.dtype(descr), np.dtype(target_name), casting=cast)
+    if source_name == target_name or cast == "unsafe":
+        return True
+    # bfloat16 and its like: casts into them lose digits. int4 and objects are no such.
+    if source_name in native:
+        fits = "float" in target_name and np.dtype(descr).kind in _INTO_FLOATING
+    else:
+        # float32 has all values of every narrower dtype.
+        fits = "float" in target_name
+        if target_name in _WIDE and cast == "safe":
+            return True
+    return cast == "same_kind" and fits
 
 
 def memory_identity(target: Any) -> Hashable:
@@ -65,7 +79,7 @@ def copy_into(target: Any, array: Array) -> None:
         return
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     if _of_torch(target):
-        target.copy_(sys.modules["torch"].from_numpy(native))
+        target.copy_(_as_torch(native))
     else:
         target.copy_(native)
 
@@ -73,3 +87,16 @@ def copy_into(target: Any, array: Array) -> None:
 def _of_torch(target: Any) -> bool:
     """Return whether this is a torch tensor, whose `copy_` takes no NumPy array."""
     return type(target).__module__.partition(".")[0] == "torch"
+
+
+def _as_torch(array: Array) -> Any:
+    """Return an array as a torch tensor; torch takes bfloat16 as the integers that carry it."""
+    torch = sys.modules["torch"]
+    logical = logical_dtype_of(array.dtype)
+    if logical is None:
+        return torch.from_numpy(array)
+    dtype = getattr(torch, logical.name, None)
+    if dtype is None or logical.is_packed:
+        return torch.from_numpy(array.astype(np.float32))
+    carrier = np.int16 if logical.itemsize == 2 else np.uint8
+    return torch.from_numpy(np.array(array, order="C").view(carrier)).view(dtype)

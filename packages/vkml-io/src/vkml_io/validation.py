@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from vkml_io.archive import Archive
 from vkml_io.errors import CheckpointError
 from vkml_io.format import HEADER_MEMBER, Limits
 from vkml_io.inspection import list_entries
+from vkml_io.key_reading import check_view_bools, scan_view
+from vkml_io.logical_dtypes import LOGICAL_DTYPES
 from vkml_io.name_warnings import name_warnings
 from vkml_io.names import member_of
 from vkml_io.progress import Progress
@@ -112,29 +115,49 @@ class _Check:
         """Check what lies between the members, `vkml.json`, and then every array."""
         archive.check_layout()
         header = archive.header
-        self.warnings += name_warnings(header.keys)
+        self.warnings += name_warnings(
+            [key for key in header.keys if header.member_of(key) == member_of(key)]
+        )
         self.warnings += _json_warnings(header.bare_constants)
         if header.sha256 is None and self._reaches("sha256"):
             self.not_checked.append("sha256: the file gives none")
-        sizes = {key: archive.members[member_of(key)].size for key in header.keys}
+        owners = {header.member_of(key): key for key in reversed(header.keys)}
+        sizes = {name: archive.members[name].size for name in header.stored}
         total, done = sum(sizes.values()), 0
-        for key in header.keys:
+        damaged: set[str] = set()
+        for name in header.stored:
+            key = owners[name]
             advance = self._advance(key, done, total)
-            try:
-                self._array(archive, key, advance)
-            except CheckpointError as error:
-                if error.code == "E1":
-                    raise
-                self.violations.append(_finding(error))
-            done += sizes[key]
-            advance(sizes[key])
+            if not self._attempt(partial(self._member, archive, name, key, advance)):
+                damaged.add(name)
+            done += sizes[name]
+            advance(sizes[name])
+        for key in header.features.views:
+            if header.member_of(key) not in damaged:
+                self._attempt(partial(self._view, archive, key))
         if expected is not None:
             self._schema(archive, expected)
         archive.source.check_unchanged()
 
-    def _array(self, archive: Archive, key: str, advance: Callable[[int], None]) -> None:
-        """Check one array as deep as the level says."""
-        place = archive.locate(key)
+    def _attempt(self, check: Callable[[], None]) -> bool:
+        """Run a check; return whether it found no violation."""
+        try:
+            check()
+        except CheckpointError as error:
+            if error.code == "E1":
+                raise
+            self.violations.append(_finding(error))
+            return False
+        return True
+
+    def _member(
+        self, archive: Archive, name: str, key: str, advance: Callable[[int], None]
+    ) -> None:
+        """Check one stored array as deep as the level says; `key` is the first that uses it."""
+        place = archive.locate_member(name)
+        dtype = place.npy.dtype_name
+        if key not in archive.header.features.views:
+            dtype = archive.find(key).dtype
         if not self._reaches("crc"):
             return
         if not self._reaches("sha256"):
@@ -143,14 +166,26 @@ class _Check:
         for values in scan_values(archive, place):
             if self._reaches("values"):
                 check_bools(place, values)
-                non_finite += _count_non_finite(values)
+                non_finite += _count_non_finite(values, dtype)
             read += values.nbytes
             advance(read)
-        if non_finite:
-            message = f"{non_finite} of the values are NaN or infinite"
-            self.warnings.append(
-                Finding("W-NONFINITE", place.member.name, place.data_start, message)
-            )
+        self._warn_of_non_finite(non_finite, name, place.data_start)
+
+    def _view(self, archive: Archive, key: str) -> None:
+        """Check one array that shares memory, whose bytes are checked already."""
+        view = archive.find(key)
+        if not self._reaches("values"):
+            return
+        non_finite = 0
+        for values in scan_view(archive, view):
+            check_view_bools(view, values)
+            non_finite += _count_non_finite(values, view.dtype)
+        self._warn_of_non_finite(non_finite, view.place.member.name, view.data_offset)
+
+    def _warn_of_non_finite(self, count: int, member: str, offset: int) -> None:
+        if count:
+            message = f"{count} of the values are NaN or infinite"
+            self.warnings.append(Finding("W-NONFINITE", member, offset, message))
 
     def _schema(self, archive: Archive, expected: Schema) -> None:
         """Compare what the file holds with what it should hold."""
@@ -181,7 +216,10 @@ class _Check:
         return advance
 
 
-def _count_non_finite(values: Array) -> int:
+def _count_non_finite(values: Array, dtype: str) -> int:
+    logical = LOGICAL_DTYPES.get(dtype)
+    if logical is not None:
+        return logical.count_non_finite(values)
     if values.dtype.kind not in "fc":
         return 0
     return values.size - int(np.count_nonzero(np.isfinite(values)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vkml_io.contents import CHUNK
+from vkml_io.key_reading import read_carrier
 from vkml_io.reading import check_bools, read_array, scan_values
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from vkml_io.aliases import Array
     from vkml_io.archive import Archive
     from vkml_io.array_place import ArrayPlace
+    from vkml_io.key_view import KeyView
+    from vkml_io.values import StorageCache, Value
 
 
 def stream_place(archive: Archive, place: ArrayPlace) -> Iterator[Array]:
@@ -32,6 +35,32 @@ def stream_place(archive: Archive, place: ArrayPlace) -> Iterator[Array]:
     for values in scan_values(archive, place):
         check_bools(place, values)
         yield _little_endian(values)
+
+
+def stream_key(archive: Archive, view: KeyView) -> Iterator[Array]:
+    """Yield the values of a key as flat arrays, after or before the checksums are compared.
+
+    A dtype that NumPy lacks is given by its bits, one value in each item. A view is held whole,
+    and so is an array of a dtype below eight bits.
+    """
+    logical = view.logical
+    if not view.is_view and not view.is_packed:
+        yield from stream_place(archive, view.place)
+        return
+    carrier = read_carrier(archive, view, verify=True)
+    if logical is not None:
+        carrier = logical.bits_of(
+            logical.unpack(carrier, view.shape) if view.is_packed else carrier
+        )
+    yield from stream_array(carrier)
+
+
+def stream_value(value: Value, storages: StorageCache) -> Iterator[Array]:
+    """Yield the values of an array that is to be saved, as `stream_key` does."""
+    array, logical = value.get(storages), value.logical
+    if logical is not None:
+        array = logical.bits_of(logical.unpack(array, value.shape))
+    yield from stream_array(array)
 
 
 def stream_array(array: Array) -> Iterator[Array]:

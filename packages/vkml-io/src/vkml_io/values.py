@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,40 +13,72 @@ from numpy.lib.stride_tricks import as_strided
 from vkml_io.entry import VkmlEntry, entry_of
 from vkml_io.errors import quoted, violation
 from vkml_io.format import DTYPE_NAMES, MAX_DIMENSIONS
+from vkml_io.logical_dtypes import LOGICAL_DTYPES, LogicalDtype, logical_dtype_of
+from vkml_io.memory import Memory, memory_of_array, memory_of_entry
 from vkml_io.names import member_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable, Iterable
 
     from vkml_io.aliases import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One array to be saved: what it is now, and how to get at its values later."""
+    """One array to be saved: what it is now, and how to get at its values later.
 
-    descr: str
+    Attributes
+    ----------
+    dtype : str
+        The logical dtype by name.
+    shape : tuple of int
+        The shape of the array.
+    descr, stored_shape, fortran_order, nbytes
+        What its own member would hold: the array itself, or its carrier.
+    get : callable
+        Returns that.
+    memory : Memory or None
+        Where its values lie, if there are any.
+    """
+
+    dtype: str
     shape: tuple[int, ...]
+    descr: str
+    stored_shape: tuple[int, ...]
     fortran_order: bool
     nbytes: int
     get: Callable[[StorageCache], Array]
+    memory: Memory | None
+
+    @property
+    def logical(self) -> LogicalDtype | None:
+        """The logical dtype, if it is one that NumPy lacks."""
+        return LOGICAL_DTYPES.get(self.dtype)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether its own member would hold several values in a byte."""
+        return self.logical is not None and self.logical.is_packed
 
 
 class StorageCache:
-    """The storage that was read last. Each is read once while consecutive arrays use it."""
+    """Storages of entries that were read: the last one, and those that are needed again."""
 
-    def __init__(self) -> None:
-        self._token: object = None
-        self._bytes: Array | None = None
+    def __init__(self, uses: Iterable[Hashable] = ()) -> None:
+        self._uses = Counter(uses)  # the reads to come, by storage
+        self._bytes: dict[Hashable, Array] = {}
 
     def read(self, entry: VkmlEntry) -> Array:
         """Return the bytes of the entry's storage."""
-        if self._bytes is None or self._token != entry.storage:
-            self._bytes = None  # freed before the next one is made: one storage at a time
-            storage: Array = np.empty(entry.storage_nbytes, np.uint8)
+        token = entry.storage
+        storage = self._bytes.get(token)
+        if storage is None:
+            # Freed before the next one is made: one storage at a time, as a rule.
+            self._bytes = {kept: each for kept, each in self._bytes.items() if self._uses[kept] > 0}
+            storage = self._bytes[token] = np.empty(entry.storage_nbytes, np.uint8)
             entry.read_into(storage.data)
-            self._token, self._bytes = entry.storage, storage
-        return self._bytes
+        self._uses[token] -= 1
+        return storage
 
 
 def as_value(key: str, given: Any) -> Value:  # Any: whatever np.asarray takes
@@ -73,33 +107,54 @@ def as_value(key: str, given: Any) -> Value:  # Any: whatever np.asarray takes
         raise TypeError(
             f"{quoted(key)} ({type(given).__name__}) cannot be turned into a NumPy array: {error}"
         ) from error
-    return _checked(key, array, lambda _cache: array)
+    return _from_array(key, array)
+
+
+def _from_array(key: str, array: Array) -> Value:
+    logical = logical_dtype_of(array.dtype)
+    if logical is None:
+        return _checked(key, array.dtype, array, lambda _cache: array, memory_of_array(array))
+    carrier = array.view(logical.carrier)
+    memory = memory_of_array(carrier)
+    return _checked(key, logical, carrier, lambda _cache: logical.pack(carrier), memory)
 
 
 def _from_entry(key: str, entry: VkmlEntry) -> Value:
-    if entry.dtype not in DTYPE_NAMES.values():
+    logical = LOGICAL_DTYPES.get(entry.dtype)
+    if logical is None and entry.dtype not in DTYPE_NAMES.values():
         raise TypeError(
-            f"{quoted(key)} is {entry.dtype}, which NumPy and format version 1 cannot say; "
-            "cast it to float32 before saving"
+            f"{quoted(key)} is {entry.dtype}, which a checkpoint cannot hold; cast it to float32 "
+            "before saving"
         )
-    dtype = np.dtype(entry.dtype)  # in the byte order of this machine, as memory is
+    # In the byte order of this machine, as memory is.
+    dtype = np.dtype(entry.dtype if logical is None else logical.carrier)
     # No memory is read: only dtype, shape and memory order of this array are looked at.
     outline = as_strided(np.empty(1, dtype), entry.shape, entry.strides)
+    memory = memory_of_entry(entry, outline)
+    if memory is not None and (memory.low < 0 or memory.high > entry.storage_nbytes):
+        raise TypeError(f"{quoted(key)} cannot be saved: its entry reaches out of its storage")
 
     def get(cache: StorageCache) -> Array:
         storage = cache.read(entry)
-        # NumPy checks that the view lies inside the storage.
-        return np.ndarray(entry.shape, dtype, storage.data, entry.offset, entry.strides)
+        array: Array = np.ndarray(entry.shape, dtype, storage.data, entry.offset, entry.strides)
+        return array if logical is None else logical.pack(array)
 
-    return _checked(key, outline, get)
+    return _checked(key, logical or dtype, outline, get, memory)
 
 
-def _checked(key: str, array: Array, get: Callable[[StorageCache], Array]) -> Value:
+def _checked(
+    key: str,
+    dtype: LogicalDtype | np.dtype[Any],  # Any: whatever NumPy has
+    array: Array,
+    get: Callable[[StorageCache], Array],
+    memory: Memory | None,
+) -> Value:
+    """Return the value of an array, or of the carrier of one, if the format can hold it."""
     descr = array.dtype.str
     if descr not in DTYPE_NAMES:
         raise TypeError(
-            f"{quoted(key)} has dtype {array.dtype}. A checkpoint holds bool, integers, float16 to "
-            f"float64 and complex, so that nothing ever needs pickle; {_remedy(array.dtype)}"
+            f"{quoted(key)} has dtype {array.dtype}. A checkpoint holds bool, integers, floats and "
+            f"complex, so that nothing ever needs pickle; {_remedy(array.dtype)}"
         )
     if array.ndim > MAX_DIMENSIONS:
         raise violation(
@@ -107,10 +162,13 @@ def _checked(key: str, array: Array, get: Callable[[StorageCache], Array]) -> Va
             f"{array.ndim} dimensions; at most {MAX_DIMENSIONS} can be saved",
             member=member_of(key),
         )
-    flags = array.flags
-    return Value(
-        descr, array.shape, flags.f_contiguous and not flags.c_contiguous, array.nbytes, get
-    )
+    shape, flags = array.shape, array.flags
+    fortran_order = flags.f_contiguous and not flags.c_contiguous
+    if isinstance(dtype, LogicalDtype) and dtype.is_packed:
+        stored = dtype.carrier_shape(shape)
+        return Value(dtype.name, shape, descr, stored, False, math.prod(stored), get, memory)
+    name = dtype.name if isinstance(dtype, LogicalDtype) else DTYPE_NAMES[descr]
+    return Value(name, shape, descr, shape, fortran_order, array.nbytes, get, memory)
 
 
 def _remedy(dtype: np.dtype[Any]) -> str:  # Any: whatever NumPy has
