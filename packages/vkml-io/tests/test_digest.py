@@ -12,7 +12,7 @@ import vkml_io
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Forge
+    from forge import Forge
     from vkml_io.aliases import Array
 
 

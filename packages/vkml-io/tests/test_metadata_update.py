@@ -15,7 +15,7 @@ import vkml_io
 from vkml_io import platform
 
 if TYPE_CHECKING:
-    from conftest import Forge
+    from forge import Forge
     from vkml_io.aliases import Array
 
 OLD = {"epoch": 3, "note": "x" * 500}

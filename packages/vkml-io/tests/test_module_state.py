@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from conftest import Forge
+    from forge import Forge
     from vkml_io.aliases import Array
 
 

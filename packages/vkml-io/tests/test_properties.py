@@ -18,7 +18,7 @@ import vkml_io
 from vkml_io.format import DTYPE_NAMES
 
 if TYPE_CHECKING:
-    from conftest import Forge
+    from forge import Forge
     from vkml_io.aliases import Array
 
 # `nox -s fuzz` asks for many, and for others each time.

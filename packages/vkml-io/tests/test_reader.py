@@ -12,7 +12,7 @@ import pytest
 import vkml_io
 
 if TYPE_CHECKING:
-    from conftest import Forge
+    from forge import Forge
     from vkml_io.aliases import Array
 
 

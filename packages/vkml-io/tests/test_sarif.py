@@ -17,7 +17,7 @@ from vkml_io.rules import RULES
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Forge
+    from forge import Forge
 
 # Of each kind of object that we write: its required properties (SARIF 2.1.0, section 3), and the
 # others that the standard defines and we use. It defines no more than these under such names.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import Forge
+    from forge import Forge
 
 
 def _schema(tensors: Any, **fields: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from vkml_io.report import LEVELS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Forge
+    from forge import Forge
     from vkml_io.aliases import Array
 
 BOOL = "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }"
