@@ -25,6 +25,20 @@ def open_source(file: PathLike | BinaryIO | Source, limits: Limits) -> Source:
     return StreamSource(file, limits)
 
 
+def open_source_or_url(file: PathLike | BinaryIO, limits: Limits) -> Source:
+    """Return the source of a path, an open binary file or a URL.
+
+    A function of its own, so that a path that somebody gives makes nothing reach for the network
+    where that is not expected.
+    """
+    if isinstance(file, str) and file.startswith(("http://", "https://")):
+        # Imported here: who opens files only need not wait for the modules of HTTP and TLS.
+        from vkml_io.http_source import HttpSource
+
+        return HttpSource(file, limits)
+    return open_source(file, limits)
+
+
 def _is_plain(file: BinaryIO) -> bool:
     """Return whether the descriptor of `file` has the bytes that its `read` gives.
 

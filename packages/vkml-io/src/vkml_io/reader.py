@@ -11,6 +11,7 @@ from vkml_io.errors import StateMismatchError, naming, quoted
 from vkml_io.format import DEFLATED, Limits
 from vkml_io.key_reading import check_view, read_carrier
 from vkml_io.loaded_arrays import check_dtypes
+from vkml_io.open_source import open_source_or_url
 from vkml_io.reading import check_bools, scan_values
 from vkml_io.slicing import read_slice
 from vkml_io.source import path_of
@@ -34,7 +35,7 @@ class CheckpointReader(Mapping[str, Array]):
     ) -> None:
         check_mmap(mmap)
         with naming(path_of(file)):
-            self._archive = Archive(file, limits)
+            self._archive = Archive(open_source_or_url(file, limits), limits)
         self._mmap = mmap
         self._verify = verify
         self._raw = raw
@@ -58,10 +59,13 @@ class CheckpointReader(Mapping[str, Array]):
         if key not in self:
             raise self._unknown(key)
         with naming(self.path):
+            can_map = self._archive.source.can_map
+            if not can_map:
+                self._archive.expect(key)
             view = self._archive.find(key)
             if not self._raw:
                 check_dtypes({key: view})
-            if not self._mmap or view.place.member.method == DEFLATED:
+            if not (self._mmap and can_map) or view.place.member.method == DEFLATED:
                 carrier = read_carrier(self._archive, view, verify=self._verify)
             else:
                 carrier = self._archive.map(view, private=self._mmap == "c")
@@ -157,13 +161,16 @@ def open(  # as in `gzip.open`: used as `vkml_io.open`
 
     Parameters
     ----------
-    file : path-like or binary file
-        The checkpoint. Of an open file the descriptor is duplicated, its position is not used.
+    file : path-like, binary file or URL
+        The checkpoint. Of an open file the descriptor is duplicated, its position is not used; of
+        another seekable object, such as `io.BytesIO`, the position is moved. A text that begins
+        with ``http://`` or ``https://`` is read by ranges: two requests open a checkpoint of up
+        to some thousand arrays, and each array takes one more.
     mmap : bool or "c"
         True maps stored arrays, read-only and without a copy; "c" makes them private and
         writable. False reads each into fresh memory: better on network drives, and needed when
         somebody may cut the file meanwhile, which kills a process that has it mapped. Deflated
-        arrays are always read.
+        arrays, and those of what is no file of this machine, are always read.
     verify : bool
         Compare the checksums of arrays that are read. Mapped ones are compared by `verify()` only.
     raw : bool
@@ -175,6 +182,8 @@ def open(  # as in `gzip.open`: used as `vkml_io.open`
     ------
     CheckpointError
         The file is damaged or not a checkpoint; `code` says which check failed.
+    OSError
+        It cannot be read. A server must answer with the range that was asked for (206).
 
     Examples
     --------

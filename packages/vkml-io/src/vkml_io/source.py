@@ -76,7 +76,7 @@ class Source(ABC):
             return self._read(offset, size)
         # Small members are read one after the other: close behind the last read, more is taken.
         near = 0 <= start <= len(window) + _NEAR
-        window = self._read(offset, min(WINDOW, self._ahead(offset)) if near else size)
+        window = self._read(offset, max(size, min(WINDOW, self._ahead(offset))) if near else size)
         self._window = (offset, window)
         return window[:size]
 
