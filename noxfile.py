@@ -156,6 +156,17 @@ def fuzz(session: nox.Session) -> None:
     install(session, ["vkml-io"], *PYTEST)
     session.env["VKML_FUZZ_EXAMPLES"] = os.environ.get("VKML_FUZZ_EXAMPLES", "3000")
     run_pytest(session, "packages/vkml-io/tests/test_properties.py")
+    try:
+        session.install("atheris")
+    except CommandFailed:
+        session.warn("atheris DID NOT RUN: it cannot be installed here")
+        return
+    seconds = os.environ.get("VKML_FUZZ_SECONDS", "60")
+    limits = [f"-max_total_time={seconds}", "-timeout=5", "-rss_limit_mb=1024", "-verbosity=0"]
+    for target in ["container", "json"]:
+        corpus = Path(session.create_tmp()) / target
+        script = "packages/vkml-io/tests/fuzz/targets.py"
+        session.run("python", script, target, str(corpus), f"-artifact_prefix={corpus}-", *limits)
 
 
 @nox.session(venv_backend="none")
