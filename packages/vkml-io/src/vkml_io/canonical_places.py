@@ -169,7 +169,8 @@ def _headers_agree(
     for first, last, start, end in _runs(layout):
         data = source.read(start, end - start)
         positions = layout.offsets[first:last] - start
-        if (records_at(data, _RECORD, positions) != expected[first:last]).any():
+        # As bytes: NumPy compares records field by field.
+        if records_at(data, _RECORD, positions).tobytes() != expected[first:last].tobytes():
             return False
         behind = (positions + LOCAL_HEADER.size).tolist()
         if not all(map(data.startswith, before_values[first:last], behind)):

@@ -73,7 +73,7 @@ def _fill(
         for key, place in places.items():
             if key not in filled:
                 values = fill_array(archive, place, arrays[key])
-                if values.nbytes >= _LARGE:
+                if verify and values.nbytes >= _LARGE:
                     checks.append(beside.submit(check_values, place, values, verify=verify))
                 else:
                     check_values(place, values, verify=verify)
