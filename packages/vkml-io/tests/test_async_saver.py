@@ -43,6 +43,20 @@ def test_the_file_is_the_one_that_save_writes(tmp_path: Path, arrays: dict[str, 
     assert (tmp_path / "b.vkml").read_bytes() == (tmp_path / "a.vkml").read_bytes()
 
 
+@pytest.mark.parametrize("views", ["preserve", "whole", "copy"])
+def test_shared_memory_is_saved_as_by_save(tmp_path: Path, views: Any) -> None:
+    numbers = np.arange(1, 1000)
+    tensors = {"evens": numbers[1::2], "small": numbers[:5], "last": numbers[-3:]}
+    alone = {"small": np.arange(50)[10:15]}
+
+    for given in (tensors, alone):
+        vkml_io.save(tmp_path / "a.vkml", given, views=views)
+        with vkml_io.AsyncSaver() as saver:
+            saver.save(tmp_path / "b.vkml", given, views=views)
+
+        assert (tmp_path / "b.vkml").read_bytes() == (tmp_path / "a.vkml").read_bytes()
+
+
 def test_what_is_changed_after_save_returns_does_not_reach_the_file(tmp_path: Path) -> None:
     weight, metadata, gate = np.zeros(3), {"losses": [1.0]}, Gate()
     tensors = {"first": np.zeros(1), "w": weight, "view": weight[1:]}

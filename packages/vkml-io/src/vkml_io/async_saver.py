@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from vkml_io.aliases import OnProgress, PathLike
+    from vkml_io.sharing import Views
 
 
 class AsyncSaver:
@@ -56,6 +57,7 @@ class AsyncSaver:
         metadata: Mapping[str, Any] | None = None,  # Any: whatever JSON can say
         compress: bool = False,
         *,
+        views: Views = "preserve",
         align: int = 64,
         sha256: bool = False,
         durable: bool = True,
@@ -81,8 +83,8 @@ class AsyncSaver:
             if self._closed:
                 raise ValueError("this AsyncSaver is closed")
             self.result()
-            plan_save(tensors, metadata, align, sha256=sha256)
-            copies = snapshot(tensors)
+            plan_save(tensors, metadata, align, sha256=sha256, views=views)
+            copies = snapshot(tensors, views)
             frozen = None if metadata is None else deepcopy(dict(metadata))
             write = partial(
                 save,
@@ -90,6 +92,7 @@ class AsyncSaver:
                 copies,
                 frozen,
                 compress,
+                views=views,
                 align=align,
                 sha256=sha256,
                 durable=durable,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.array_utils import byte_bounds
 
 from vkml_io.entry import VkmlEntry, entry_of
+from vkml_io.memory import memory_of_array
+from vkml_io.values import StorageCache
 
 if TYPE_CHECKING:
     from vkml_io.aliases import Array
+    from vkml_io.sharing import Views
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,17 @@ class StoredEntry:
         return self
 
 
-def snapshot(tensors: Mapping[str, Any]) -> dict[str, Any]:  # Any: whatever np.asarray takes
+def snapshot(
+    tensors: Mapping[str, Any],  # Any: whatever np.asarray takes
+    views: Views = "preserve",
+) -> dict[str, Any]:  # Any: arrays and entries
     """Return arrays of the same values, that share memory with each other as the given ones do.
 
     A storage behind `__vkml_entry__` is read once. Arrays that are views of one another are copied
-    together, with what lies between them; any other is copied alone and compactly.
+    together, with what lies between them; any other is copied alone and compactly, unless all of
+    the memory behind it is to be saved.
     """
-    copies: dict[str, Any] = {}  # Any: arrays and entries
+    copies: dict[str, Any] = {}
     storages: dict[Hashable, Array] = {}
     arrays: dict[str, Array] = {}
     for key, given in tensors.items():
@@ -51,7 +56,7 @@ def snapshot(tensors: Mapping[str, Any]) -> dict[str, Any]:  # Any: whatever np.
             copies[key] = _copy_entry(entry, storages)
         else:
             copies[key] = arrays[key] = np.asarray(given)  # the key has its place now
-    copies.update(_copy_arrays(arrays))
+    copies.update(_copy_arrays(arrays, views))
     return copies
 
 
@@ -71,13 +76,18 @@ def _copy_entry(entry: VkmlEntry, storages: dict[Hashable, Array]) -> StoredEntr
     )
 
 
-def _copy_arrays(arrays: Mapping[str, Array]) -> dict[str, Array]:
+def _copy_arrays(arrays: Mapping[str, Array], views: Views) -> dict[str, Array]:
     copies = {key: array.copy() for key, array in arrays.items() if not array.size}
+    memories = {key: memory_of_array(array) for key, array in arrays.items()}
+    spans = {
+        key: memory.whole() if views == "whole" else (memory.low, memory.high)
+        for key, memory in memories.items()
+        if memory is not None
+    }
     group: list[str] = []
     low = high = 0
-    bounds = {key: byte_bounds(array) for key, array in arrays.items() if array.size}
-    for key in sorted(bounds, key=lambda key: bounds[key]):
-        start, end = bounds[key]
+    for key in sorted(spans, key=lambda key: spans[key]):
+        start, end = spans[key]
         if group and start >= high:
             copies |= _copy_group(arrays, group, low, high)
             group = []
@@ -93,15 +103,16 @@ def _copy_arrays(arrays: Mapping[str, Array]) -> dict[str, Array]:
 def _copy_group(
     arrays: Mapping[str, Array], keys: list[str], low: int, high: int
 ) -> dict[str, Array]:
-    """Copy arrays whose memory lies between two addresses, overlapping."""
-    if len(keys) == 1:
-        return {keys[0]: np.array(arrays[keys[0]], order="K", copy=True)}
+    """Copy arrays that lie between two addresses, overlapping or to be kept whole."""
+    first = arrays[keys[0]]
+    memory = memory_of_array(first)
+    if memory is None or (len(keys) == 1 and (memory.low, memory.high) == (low, high)):
+        return {keys[0]: np.array(first, order="K", copy=True)}
     # Overlapping ranges lie in one piece of memory, so that everything in between is readable.
-    readable = memoryview((ctypes.c_uint8 * (high - low)).from_address(low))
-    memory = np.frombuffer(readable, np.uint8).copy()
+    storage = memory.read(StorageCache(), low, high).copy()
     copies = {}
     for key in keys:
         array = arrays[key]
         offset = int(array.__array_interface__["data"][0]) - low
-        copies[key] = np.ndarray(array.shape, array.dtype, memory.data, offset, array.strides)
+        copies[key] = np.ndarray(array.shape, array.dtype, storage, offset, array.strides)
     return copies
