@@ -9,8 +9,9 @@ from vkml.backends.interface import INTERFACE_VERSION, Backend, DeviceHandle, De
 from vkml.errors import BackendError
 from vkml_vulkan._api import Handle
 from vkml_vulkan.capabilities import Capabilities, query_capabilities
+from vkml_vulkan.engine import describe
 from vkml_vulkan.errors import DriverMissingError, LoaderMissingError
-from vkml_vulkan.handle import VulkanDevice, describe
+from vkml_vulkan.handle import VulkanDevice
 from vkml_vulkan.instance import Instance, the_instance
 from vkml_vulkan.settings import read_settings
 

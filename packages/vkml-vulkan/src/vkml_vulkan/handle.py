@@ -2,111 +2,29 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import importlib
-import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vkml.backends.interface import DeviceInfo, Kernel, Layout
-from vkml.errors import BackendError, UnsupportedOperationError
-from vkml_vulkan._api import Handle
-from vkml_vulkan.allocation import (
-    buffer_memory_types,
-    choose_device_memory,
-    choose_staging_memory,
-)
-from vkml_vulkan.capabilities import Capabilities, version_text
-from vkml_vulkan.checked_recorder import CheckedRecorder
-from vkml_vulkan.device import LogicalDevice
-from vkml_vulkan.errors import DeviceClosedError
-from vkml_vulkan.formats import RAW, format_of
-from vkml_vulkan.guarded_memory import GuardedPool, debug_pool
-from vkml_vulkan.instance import Instance, close_instance, forget_instance
+from vkml.backends.interface import Kernel, Layout
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import KERNELS
-from vkml_vulkan.kernels.copying import Copies, copy_into, dense
-from vkml_vulkan.operand import Dtype, Operand, View, dense_form, form
-from vkml_vulkan.pipelines import Pipelines
-from vkml_vulkan.profile import profile_of
-from vkml_vulkan.recorder import Recorder
-from vkml_vulkan.settings import Settings
-from vkml_vulkan.transfer import Transfer
+from vkml_vulkan.kernels.copying import copy_into, dense
+from vkml_vulkan.operand import Dtype, Operand, View, form
 
 
-class VulkanDevice:
-    """An open device.
-
-    Attributes
-    ----------
-    profile : Profile
-        How kernels are shaped here.
-    device, recorder, pool, pipelines
-        The parts, for kernels.
-    """
-
-    def __init__(
-        self, instance: Instance, physical: Handle, capabilities: Capabilities, settings: Settings
-    ) -> None:
-        self.info: Final = describe(capabilities)
-        self.profile: Final = profile_of(capabilities, min_spec=settings.min_spec)
-        with contextlib.ExitStack() as parts:  # where one cannot be made, the others are closed
-            self._make(parts, instance, physical, capabilities, settings)
-            self._parts = parts.pop_all()
-        self.copies: Final = Copies(self)
-        _open_devices.append(self)
-
-    def _make(
-        self,
-        parts: contextlib.ExitStack,
-        instance: Instance,
-        physical: Handle,
-        capabilities: Capabilities,
-        settings: Settings,
-    ) -> None:
-        """Make the parts; `parts` closes them, the last first."""
-        float64 = self.profile.float64
-        self.device = LogicalDevice(instance, physical, capabilities, float64=float64)
-        parts.callback(self.device.close)
-        types = buffer_memory_types(self.device)
-        staging = choose_staging_memory(capabilities, types)
-        kind = choose_device_memory(capabilities, types, force_staging=settings.force_staging)
-        recorder = CheckedRecorder if "access" in settings.debug else Recorder
-        self.recorder = recorder(self.device, staging)
-        parts.callback(self.recorder.close)
-        self.pool = debug_pool(settings.debug)(
-            self.device,
-            kind,
-            limit_bytes=settings.memory_limit_bytes,
-            wait_until_idle=self.recorder.wait_until_idle,
-        )
-        parts.callback(self.pool.close)
-        self.pipelines = Pipelines(self.device, self.profile)
-        parts.callback(self.pipelines.close)
-        self._transfer = Transfer(self.device, self.recorder, kind, staging)
-        parts.callback(self._transfer.close)
-        if isinstance(self.recorder, CheckedRecorder):
-            self.recorder.watch(self.pool)
-        if isinstance(self.pool, GuardedPool):
-            self.pool.guard(self.recorder, self._transfer)
-
-    # Memory ---------------------------------------------------------------------------
-
-    def empty(self, shape: tuple[int, ...], dtype: Dtype) -> Operand:
-        """Return a new operand; its values are undefined."""
-        made = dense_form(shape, dtype)
-        storage = self.pool.allocate(made.nbytes)
-        return Operand(storage, made, storage.address)
+class VulkanDevice(Engine):
+    """An engine with the methods that core calls."""
 
     def upload(self, array: NDArray[Any]) -> Operand:
         """Return a new operand with a copy of `array`."""
         native = np.asarray(array, array.dtype.newbyteorder("="), order="C")
         operand = self.empty(native.shape, native.dtype)
         data = native.reshape(-1).view(np.uint8)
-        self._transfer.upload(data, operand.storage.chunk)
+        self.transfer.upload(data, operand.storage.chunk)
         return operand
 
     def download(self, operand: Operand) -> NDArray[Any]:
@@ -114,7 +32,7 @@ class VulkanDevice:
         if not operand.form.is_dense:
             operand = dense(self, operand)
         start = operand.address - operand.storage.address
-        data = self._transfer.download(operand.storage.chunk, start, operand.form.nbytes)
+        data = self.transfer.download(operand.storage.chunk, start, operand.form.nbytes)
         return data.view(operand.dtype).reshape(operand.shape)
 
     def place(self, operand: Operand) -> Operand:
@@ -148,8 +66,6 @@ class VulkanDevice:
         """Write `source`, converted and broadcast, into `destination`."""
         copy_into(self, source, destination)
 
-    # Kernels --------------------------------------------------------------------------
-
     def kernel(self, name: str) -> Kernel | None:
         """Return the kernel of an operation, or None for one that is composed here, or a view."""
         entry = KERNELS.get(name)
@@ -167,117 +83,6 @@ class VulkanDevice:
             return f"{name} has no shader; where it can be, it is made of other operations."
         return next(filter(None, (self.why_not_dtype(name, each) for each in dtypes)), None)
 
-    def why_not_dtype(self, name: str, dtype: Dtype) -> str | None:
-        """Return None where the shader of an operation takes a dtype, else why it does not."""
-        found = format_of(dtype)
-        if found is None:
-            return f"the Vulkan backend does not compute with {dtype}; use the CPU: x.cpu()."
-        if found.compute == "f64" and not self.profile.float64:
-            where = self.info.name
-            return f"{where} has no float64 arithmetic; use float32, or the CPU: x.cpu()."
-        if found.compute not in KERNELS[name].classes:
-            return f"{name} has no shader for {dtype}; convert with x.to(dtype)."
-        return None
-
-    def module(self, name: str, dtype: Dtype) -> str:
-        """Return the shader module of an operation for a dtype.
-
-        Raises
-        ------
-        UnsupportedOperationError
-            There is none. The message is the sentence of `why_not`.
-        """
-        reason = self.why_not_dtype(name, dtype)
-        if reason is not None:
-            raise UnsupportedOperationError(f"{name} on {self.info.name}: {reason}")
-        found = format_of(dtype)
-        assert found is not None  # noqa: S101 - why_not_dtype has looked
-        return f"{KERNELS[name].shader}_{found.compute}"
-
-    def require_raw(self, name: str, dtype: Dtype) -> None:
-        """Raise unless shaders can move elements of a dtype."""
-        if dtype.itemsize not in RAW:
-            reason = f"the Vulkan backend does not move {dtype}; use the CPU: x.cpu()."
-            raise UnsupportedOperationError(f"{name} on {self.info.name}: {reason}")
-
-    def grid(self, groups: int) -> tuple[int, int, int]:
-        """Return workgroups along each axis for `groups` of them, or a few more."""
-        most = self.profile.max_groups
-        if groups <= most:
-            return groups, 1, 1
-        rows = -(-groups // most)
-        return -(-groups // rows), rows, 1
-
-    # Life -----------------------------------------------------------------------------
-
-    def synchronize(self) -> None:
-        """Wait until all work is done."""
-        self.recorder.wait_until_idle()
-        if isinstance(self.pool, GuardedPool):
-            self.pool.check()
-
     def memory(self) -> Mapping[str, int]:
         """Return bytes reserved from the driver and allocated to tensors."""
         return self.pool.statistics()
-
-    def close(self) -> None:
-        """Wait for the device and release everything. May be called twice."""
-        try:
-            _open_devices.remove(self)
-        except ValueError:  # closed before
-            return
-        closed = DeviceClosedError(f"{self.info.name} was closed; open it again to use it.")
-        with self._parts:
-            self._parts.callback(self.device.shut, closed)  # before the parts are closed
-            with contextlib.suppress(BackendError):  # a lost device is closed all the same
-                self.recorder.wait_until_idle()
-
-    def disown(self) -> None:
-        """Leave the device to the process that this one is a fork of."""
-        for part in (self.pool, self.pipelines, self._transfer):
-            part.disown()
-        self.device.disown(
-            DeviceClosedError(
-                f"{self.info.name} was opened before this process was forked, and does not work in "
-                "the child. Start workers by spawn or forkserver, or open devices in the child "
-                "alone."
-            )
-        )
-
-
-def describe(capabilities: Capabilities) -> DeviceInfo:
-    """Return what a person would want to know of a device."""
-    return DeviceInfo(
-        name=capabilities.name,
-        kind=capabilities.kind,
-        memory_bytes=capabilities.memory_bytes,
-        details={
-            "driver": capabilities.driver,
-            "vulkan": version_text(capabilities.api_version),
-            "subgroup": capabilities.subgroup_size,
-            "float64": capabilities.float64,
-        },
-    )
-
-
-_open_devices: Final[list[VulkanDevice]] = []
-
-
-def close_devices() -> None:
-    """Close every open device, and the instance: at the end of the process."""
-    with contextlib.ExitStack() as everything:
-        everything.callback(close_instance)
-        for each in _open_devices:
-            everything.callback(each.close)
-
-
-def _disown_devices() -> None:
-    for each in _open_devices:
-        each.disown()
-    _open_devices.clear()
-    forget_instance()
-
-
-atexit.register(close_devices)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_disown_devices)

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.kernels.fused import covered_format, wide_converter
 from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Form, Operand, dense_form
 from vkml_vulkan.operation_codes import operation_codes
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _Key = tuple[tuple[Form, ...], str | None]
 _NO_NUMBERS: Final = (0.0, 0.0)
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return ``kernel(x, *options)``, or ``kernel(upstream, x, *options)`` of a backward half."""
-    plans: dict[_Key, tuple[Plan, Callable[[Any], Any]] | None] = {}
+    plans: Plans[_Key, tuple[Plan, Callable[[Any], Any]] | None] = Plans()
     operands = 2 if name.endswith("_backward") else 1
     has_variants = name.startswith("gelu")
     allocate, launch = device.pool.allocate, device.recorder.launch

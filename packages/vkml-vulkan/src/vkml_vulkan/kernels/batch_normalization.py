@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.copying import dense
@@ -15,15 +16,13 @@ from vkml_vulkan.kernels.row_launches import Launches, launches
 from vkml_vulkan.kernels.rows import rows_over
 from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 # Flags of batch_norm_eval.comp.
 _WEIGHT, _BIAS = 1, 2
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel of `batch_norm_train`, `batch_norm_backward` or `batch_norm_eval`."""
     if name == "batch_norm_eval":
         return _eval(device, name, entry)
@@ -38,7 +37,7 @@ def _all_but_channels(x: Operand) -> tuple[int, ...]:
     return (0, *range(2, len(x.shape)))
 
 
-def _train(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def _train(device: Engine, name: str, entry: Entry) -> Kernel:
     forward = Forward(device, name, entry)
 
     def run(x: Operand, weight: Operand | None, bias: Operand | None, eps: float) -> Any:
@@ -48,7 +47,7 @@ def _train(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
     return run
 
 
-def _backward(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def _backward(device: Engine, name: str, entry: Entry) -> Kernel:
     backward = Backward(device, name, entry)
 
     def run(
@@ -70,8 +69,8 @@ def _backward(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
     return run
 
 
-def _eval(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
-    plans: dict[tuple[Form, Dtype, int], Launches | None] = {}
+def _eval(device: Engine, name: str, entry: Entry) -> Kernel:
+    plans: Plans[tuple[Form, Dtype, int], Launches | None] = Plans()
 
     def prepare(x: Form, given: Dtype, flags: int) -> Launches | None:
         format, given_format = covered_format(entry, (x,)), format_of(given)

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan, result_form
 from vkml_vulkan.number_arguments import converter
 from vkml_vulkan.operand import Dtype, Form, Operand
 from vkml_vulkan.operation_codes import operation_codes
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _Key = tuple[Form | None, Form | None, Form | None]
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of a function whose result has its operands' dtype."""
     return elementwise_kernel(device, name, None)
 
 
-def elementwise_kernel(device: VulkanDevice, name: str, result_dtype: Dtype | None) -> Kernel:
+def elementwise_kernel(device: Engine, name: str, result_dtype: Dtype | None) -> Kernel:
     """Return a kernel of two operands; the result has their dtype where none is given."""
     code = operation_codes()[name]
-    plans: dict[_Key, Plan] = {}
-    converters: dict[Form, Callable[[Any], Any]] = {}
+    plans: Plans[_Key, tuple[Plan, Callable[[Any], Any]]] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
 
-    def prepare(x: Form | None, y: Form | None, out: Form | None) -> Plan:
+    def prepare(
+        x: Form | None, y: Form | None, out: Form | None
+    ) -> tuple[Plan, Callable[[Any], Any]]:
         tensor = x or y
         assert tensor is not None  # noqa: S101 - core leaves one tensor
         module = device.module(name, tensor.dtype)
@@ -39,11 +39,11 @@ def elementwise_kernel(device: VulkanDevice, name: str, result_dtype: Dtype | No
         result_format, operand_format = format_of(result.dtype), format_of(tensor.dtype)
         assert result_format is not None  # noqa: S101 - `module` refuses what has no format
         assert operand_format is not None  # noqa: S101
-        converters[tensor] = converter(operand_format)
-        return plan(
+        prepared = plan(
             device, name, module, code, result, (x, y),
             result_format=result_format, operand_format=operand_format,
         )  # fmt: skip
+        return prepared, converter(operand_format)
 
     def run(x: Any, y: Any, out: Operand | None = None) -> Operand:
         x_form, y_form = getattr(x, "form", None), getattr(y, "form", None)
@@ -51,7 +51,7 @@ def elementwise_kernel(device: VulkanDevice, name: str, result_dtype: Dtype | No
         found = plans.get(key)
         if found is None:
             found = plans[key] = prepare(*key)
-        form, prepared = found
+        (form, prepared), convert = found
         if out is None:
             storage = allocate(form.nbytes)
             out = Operand(storage, form, storage.address)
@@ -59,11 +59,9 @@ def elementwise_kernel(device: VulkanDevice, name: str, result_dtype: Dtype | No
             return out
         written = (out.storage.chunk,)
         if y_form is None:
-            number = converters[x_form](y)  # type: ignore[index]  # one of both is a tensor
-            launch(prepared, written, (x.storage.chunk,), out.address, x.address, number)
+            launch(prepared, written, (x.storage.chunk,), out.address, x.address, convert(y))
         elif x_form is None:
-            number = converters[y_form](x)
-            launch(prepared, written, (y.storage.chunk,), out.address, number, y.address)
+            launch(prepared, written, (y.storage.chunk,), out.address, convert(x), y.address)
         else:
             read = (x.storage.chunk, y.storage.chunk)
             launch(prepared, written, read, out.address, x.address, y.address)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.number_arguments import converter
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _Key = tuple[Form, Form | None, bool, bool]
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``clamp(x, low, high)``; a limit may be None."""
-    plans: dict[_Key, Plan] = {}
+    plans: Plans[_Key, Plan] = Plans()
 
     def prepare(x: Form, out: Form | None, has_low: bool, has_high: bool) -> Plan:
         module = device.module(name, x.dtype)

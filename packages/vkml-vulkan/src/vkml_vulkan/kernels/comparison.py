@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.binary import elementwise_kernel
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
 
 _BOOL: Final = np.dtype(np.bool_)
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of a comparison."""
     return elementwise_kernel(device, name, _BOOL)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import Format, StorageCode
 from vkml_vulkan.kernels.contraction import Contraction, count, reach
 from vkml_vulkan.kernels.contraction_arguments import Splitting, arguments, count_tiles
@@ -18,11 +19,8 @@ from vkml_vulkan.kernels.contraction_geometry import (
 )
 from vkml_vulkan.launch import Launch
 from vkml_vulkan.layouts import MAX_ELEMENTS, divisor, require_countable
+from vkml_vulkan.memory import Chunk
 from vkml_vulkan.operand import Form, Operand
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
-    from vkml_vulkan.memory import Chunk
 
 _HEAD = "QQQQ"  # left, right, result, bias
 _SUM_HEAD = "QQQ"  # result, parts, bias
@@ -75,7 +73,7 @@ class ContractionPlan(NamedTuple):
 
 
 def plan_contractions(
-    device: VulkanDevice,
+    device: Engine,
     name: str,
     result: Form,
     operand: Format,
@@ -112,7 +110,7 @@ def plan_contractions(
 
 
 def compute(
-    device: VulkanDevice,
+    device: Engine,
     plan: ContractionPlan,
     left: Operand,
     right: Operand,
@@ -148,7 +146,7 @@ def _products(work: Contraction) -> int:
     return count(work.inner)
 
 
-def _splits(device: VulkanDevice, work: Contraction, geometry: Geometry) -> int:
+def _splits(device: Engine, work: Contraction, geometry: Geometry) -> int:
     """Return into how many parts the sums go."""
     products = _products(work)
     on_cpu = device.profile.on_cpu
@@ -161,7 +159,7 @@ def _splits(device: VulkanDevice, work: Contraction, geometry: Geometry) -> int:
 
 
 def _launch(
-    device: VulkanDevice,
+    device: Engine,
     name: str,
     result: Form,
     operand: Format,
@@ -192,7 +190,7 @@ def _part_code(operand: Format) -> StorageCode:
 
 
 def _final(
-    device: VulkanDevice,
+    device: Engine,
     name: str,
     result: Form,
     operand: Format,

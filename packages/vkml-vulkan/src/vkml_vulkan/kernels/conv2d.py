@@ -6,9 +6,10 @@ Images have zeros around them, as on the CPU: an infinite weight times such a ze
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.contraction import Axis, Contraction, Window, contraction
@@ -21,21 +22,19 @@ from vkml_vulkan.kernels.contraction_plan import (
 )
 from vkml_vulkan.kernels.conv2d_phases import input_gradient_phases
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 Pair: TypeAlias = tuple[int, int]
 Options: TypeAlias = tuple[Pair, Pair, Pair, int]  # stride, padding, dilation, groups
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of `conv2d` or of one of its gradients."""
     return _KERNELS[name](device, name)
 
 
-def _conv2d(device: VulkanDevice, name: str) -> Kernel:
-    plans: dict[tuple[Form, Form, Form | None, Options], ContractionPlan] = {}
+def _conv2d(device: Engine, name: str) -> Kernel:
+    plans: Plans[tuple[Form, Form, Form | None, Options], ContractionPlan] = Plans()
 
     def prepare(x: Form, weight: Form, bias: Form | None, options: Options) -> ContractionPlan:
         stride, padding, dilation, _ = options
@@ -64,8 +63,8 @@ def _conv2d(device: VulkanDevice, name: str) -> Kernel:
     return run
 
 
-def _input_gradient(device: VulkanDevice, name: str) -> Kernel:
-    plans: dict[tuple[Form, Form, tuple[int, ...], Options], ContractionPlan] = {}
+def _input_gradient(device: Engine, name: str) -> Kernel:
+    plans: Plans[tuple[Form, Form, tuple[int, ...], Options], ContractionPlan] = Plans()
 
     def prepare(
         g: Form, weight: Form, input_shape: tuple[int, ...], options: Options
@@ -87,8 +86,8 @@ def _input_gradient(device: VulkanDevice, name: str) -> Kernel:
     return run
 
 
-def _weight_gradient(device: VulkanDevice, name: str) -> Kernel:
-    plans: dict[tuple[Form, Form, tuple[int, ...], Options], ContractionPlan] = {}
+def _weight_gradient(device: Engine, name: str) -> Kernel:
+    plans: Plans[tuple[Form, Form, tuple[int, ...], Options], ContractionPlan] = Plans()
 
     def prepare(
         g: Form, x: Form, weight_shape: tuple[int, ...], options: Options
@@ -109,7 +108,7 @@ def _weight_gradient(device: VulkanDevice, name: str) -> Kernel:
     return run
 
 
-_KERNELS: dict[str, Callable[[VulkanDevice, str], Kernel]] = {
+_KERNELS: dict[str, Callable[[Engine, str], Kernel]] = {
     "conv2d": _conv2d,
     "conv2d_input_gradient": _input_gradient,
     "conv2d_weight_gradient": _weight_gradient,
@@ -117,7 +116,7 @@ _KERNELS: dict[str, Callable[[VulkanDevice, str], Kernel]] = {
 
 
 def _plan(
-    device: VulkanDevice,
+    device: Engine,
     name: str,
     result: Form,
     works: list[Contraction],

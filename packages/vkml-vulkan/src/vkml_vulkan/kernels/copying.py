@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vkml.backends.interface import Kernel
 from vkml.errors import UnsupportedOperationError
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import RAW, Format, format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.operand import Dtype, Form, Operand
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _CLASS_CODES: Final = {"f32": 0, "i32": 1, "u32": 2, "i64": 3, "u64": 4, "f64": 5}
 """Specialisation constants of ``cast.comp``."""
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of `contiguous` or of `cast`."""
     copies = Copies(device)
 
@@ -31,9 +30,9 @@ def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
 class Copies:
     """Copies between any two forms, prepared once for each pair."""
 
-    def __init__(self, device: VulkanDevice) -> None:
+    def __init__(self, device: Engine) -> None:
         self._device = device
-        self._plans: dict[tuple[Form, Form], Plan] = {}
+        self._plans: Plans[tuple[Form, Form], Plan] = Plans()
 
     def made(self, x: Operand, dtype: Dtype) -> Operand:
         """Return a new operand with the values of `x` in C order, converted."""
@@ -91,14 +90,14 @@ class Copies:
         return format
 
 
-def copy_into(device: VulkanDevice, source: Operand, target: Operand) -> None:
+def copy_into(device: Engine, source: Operand, target: Operand) -> None:
     """Write `source` into `target`; where they share memory, `source` counts as it was before."""
-    copies = device.copies
+    copies = device.shared(Copies)
     if source.storage is target.storage and source.form.size:
         source = copies.made(source, source.dtype)
     copies.write(source, target)
 
 
-def dense(device: VulkanDevice, x: Operand) -> Operand:
+def dense(device: Engine, x: Operand) -> Operand:
     """Return `x` if its elements lie in C order, else a copy where they do."""
-    return x if x.form.is_dense else device.copies.made(x, x.dtype)
+    return x if x.form.is_dense else device.shared(Copies).made(x, x.dtype)

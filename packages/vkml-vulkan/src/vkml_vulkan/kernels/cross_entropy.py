@@ -5,14 +5,15 @@ Targets that are no class count as ignored: a shader cannot raise an error.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import Format, StorageCode
 from vkml_vulkan.kernel_table import Entry
-from vkml_vulkan.kernels.copying import dense
+from vkml_vulkan.kernels.copying import Copies, dense
 from vkml_vulkan.kernels.fused import covered_format
 from vkml_vulkan.kernels.normalization import statistics_dtype
 from vkml_vulkan.kernels.row_launches import Launches, launches, row_launch
@@ -20,9 +21,7 @@ from vkml_vulkan.kernels.rows import Array, Rows, rows_over
 from vkml_vulkan.launch import Launch
 from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 # Flags of cross_entropy.glsl.
 _WEIGHTED, _SMOOTHED, _BY_ROW, _MEAN, _LOSSES = 1, 2, 4, 8, 16
@@ -53,7 +52,7 @@ class _Problem(NamedTuple):
         return [each.storage.chunk for each in given if each is not None]
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel of `cross_entropy` or of `cross_entropy_backward`."""
     return (
         _Forward(device, name, entry) if name == "cross_entropy" else _Backward(device, name, entry)
@@ -61,10 +60,10 @@ def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
 
 
 class _Half:
-    def __init__(self, device: VulkanDevice, name: str, entry: Entry) -> None:
+    def __init__(self, device: Engine, name: str, entry: Entry) -> None:
         self._device, self._name, self._entry = device, name, entry
-        self._plans: dict[tuple[Form, StorageCode, int], Launches] = {}
-        self._totals: dict[tuple[Format, int, StorageCode, int], Launch] = {}
+        self._plans: Plans[tuple[Form, StorageCode, int], Launches] = Plans()
+        self._totals: Plans[tuple[Format, int, StorageCode, int], Launch] = Plans()
 
     def problem(
         self,
@@ -81,7 +80,7 @@ class _Half:
             return None
         device = self._device
         if target.dtype not in _CODES:
-            target = device.copies.made(target, _INT64)
+            target = device.shared(Copies).made(target, _INT64)
         flags = (0 if weight is None else _WEIGHTED) | (_SMOOTHED if smoothing else 0)
         flags |= {"none": _BY_ROW, "mean": _MEAN, "sum": 0}[reduction]
         weight = None if weight is None else dense(device, weight)

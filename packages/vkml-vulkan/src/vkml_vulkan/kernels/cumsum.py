@@ -7,9 +7,10 @@ running sums of those, and the last one walks along each chunk from the sum of w
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import Format, format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.reduction import SUM, partial_format, reduction_launch
@@ -17,10 +18,8 @@ from vkml_vulkan.kernels.reduction_axes import Geometry, Side, tail_words
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import axis_words, collapse, divisor, require_countable
 from vkml_vulkan.operand import Form, Operand, dense_form
+from vkml_vulkan.plans import Plans
 from vkml_vulkan.profile import Profile
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
 
 _ELEMENTS: Final = 4
 """What an invocation takes at a time where a workgroup walks together; as in ``cumsum.comp``."""
@@ -66,9 +65,9 @@ class _Plan(NamedTuple):
     partial_nbytes: int = 0
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``cumsum(x, axis)``."""
-    plans: dict[tuple[Form, int], _Plan] = {}
+    plans: Plans[tuple[Form, int], _Plan] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
 
     def run(x: Operand, axis: int) -> Operand:
@@ -96,7 +95,7 @@ def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
     return run
 
 
-def _prepare(device: VulkanDevice, name: str, x: Form, axis: int) -> _Plan:
+def _prepare(device: Engine, name: str, x: Form, axis: int) -> _Plan:
     device.module(name, x.dtype)  # or it raises
     require_countable(name, x.size)
     format = format_of(x.dtype)
@@ -155,7 +154,7 @@ def _walk(profile: Profile, lines: _Lines) -> _Walk:
 
 
 def _launch(
-    device: VulkanDevice, name: str, lines: _Lines, walk: _Walk, operand: Format, result: Format
+    device: Engine, name: str, lines: _Lines, walk: _Walk, operand: Format, result: Format
 ) -> Launch:
     profile, head = device.profile, "QQQ"
     chunks = math.ceil(lines.elements / walk.chunk_size)
@@ -182,7 +181,7 @@ def _launch(
 
 
 def _launch_of_sums(
-    device: VulkanDevice, name: str, lines: _Lines, walk: _Walk, operand: Format
+    device: Engine, name: str, lines: _Lines, walk: _Walk, operand: Format
 ) -> Launch:
     workgroup = walk.workgroup(device.profile)
     lanes = workgroup & -workgroup if walk.together else 1

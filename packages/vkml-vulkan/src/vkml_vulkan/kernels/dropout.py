@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.kernels.random import DRAW
 from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _BOOL: Final = np.dtype(np.bool_)
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``dropout(x, p, seed, offset)`` of two results."""
-    plans: dict[Form, Plan] = {}
+    plans: Plans[Form, Plan] = Plans()
 
     def prepare(x: Form) -> Plan:
         module = device.module(name, x.dtype)

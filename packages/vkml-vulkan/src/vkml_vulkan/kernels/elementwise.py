@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from vkml.shapes import broadcast
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import Format
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import axis_words, broadcast_strides, collapse, require_countable
 from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Dtype, Form, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
 
 _DENSE, _STRIDED, _UNIFORM, _NUMBER = range(4)
 _ELEMENTS: Final = 4
@@ -34,7 +32,7 @@ def result_form(forms: Sequence[Form | None], dtype: Dtype) -> Form:
 
 
 def plan(
-    device: VulkanDevice,
+    device: Engine,
     name: str,
     module: str,
     operation: int,

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import RAW
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.operand import Dtype, Form, Operand
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``full(shape, value, dtype)``."""
-    plans: dict[Form, Plan] = {}
+    plans: Plans[Form, Plan] = Plans()
 
     def run(shape: tuple[int, ...], value: Any, dtype: Dtype) -> Operand:
         device.require_raw(name, dtype)

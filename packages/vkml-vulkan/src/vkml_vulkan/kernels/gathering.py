@@ -10,18 +10,17 @@ its result is zero.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import RAW, StorageCode
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import plan
 from vkml_vulkan.launch import Launch
 from vkml_vulkan.layouts import require_countable
 from vkml_vulkan.operand import Dtype, Form, Operand, dense_form, form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 
 class _Lookup(NamedTuple):
@@ -38,9 +37,9 @@ def index_code(dtype: Dtype) -> StorageCode:
     return StorageCode.PAIR if dtype.itemsize == 8 else StorageCode.WORD
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of an operation that looks elements up."""
-    plans: dict[tuple[Form, Form, int], _Lookup] = {}
+    plans: Plans[tuple[Form, Form, int], _Lookup] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
     show = {"gather": _gathered, "index_select": _selected, "embedding": _embedded}[name]
 

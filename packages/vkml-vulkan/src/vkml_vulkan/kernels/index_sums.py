@@ -81,7 +81,7 @@ def should_walk(problem: IndexSum, *, on_cpu: bool) -> bool:
 
 
 def require_format(dtype: Dtype) -> Format:
-    """Return how shaders see a dtype that `VulkanDevice.module` has not refused."""
+    """Return how shaders see a dtype that `Engine.module` has not refused."""
     found = format_of(dtype)
     assert found is not None  # noqa: S101 - so it has one
     return found

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from vkml.backends.interface import Kernel
 from vkml.shapes import contiguous_strides
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
+from vkml_vulkan.kernels.copying import Copies
 from vkml_vulkan.operand import Form, Operand, View, dense_form, form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _MOST_ROLLED_AXES: Final = 3
 """Rolling along n axes is 2**n copies; beyond this the decomposition has fewer."""
@@ -25,7 +25,7 @@ class _Part(NamedTuple):
     start: int
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of `cat` or of `roll`."""
     return _cat(device) if name == "cat" else _roll(device)
 
@@ -42,9 +42,9 @@ def _view(x: Operand, part: _Part) -> Operand:
 # cat -------------------------------------------------------------------------------------
 
 
-def _cat(device: VulkanDevice) -> Kernel:
-    plans: dict[tuple[int, tuple[Form, ...]], tuple[Form, list[_Part]]] = {}
-    allocate, write = device.pool.allocate, device.copies.write
+def _cat(device: Engine) -> Kernel:
+    plans: Plans[tuple[int, tuple[Form, ...]], tuple[Form, list[_Part]]] = Plans()
+    allocate, write = device.pool.allocate, device.shared(Copies).write
 
     def run(operands: Sequence[Operand], axis: int) -> Operand:
         key = (axis, tuple([each.form for each in operands]))
@@ -78,8 +78,8 @@ def _places(forms: tuple[Form, ...], axis: int) -> tuple[Form, list[_Part]]:
 # roll ------------------------------------------------------------------------------------
 
 
-def _roll(device: VulkanDevice) -> Kernel:
-    plans: dict[tuple[Any, ...], list[tuple[_Part, _Part]] | None] = {}
+def _roll(device: Engine) -> Kernel:
+    plans: Plans[tuple[Any, ...], list[tuple[_Part, _Part]] | None] = Plans()
 
     def run(x: Operand, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
         key = (x.form, shifts, axes)
@@ -91,7 +91,7 @@ def _roll(device: VulkanDevice) -> Kernel:
             return NotImplemented
         result = device.empty(x.shape, x.dtype)
         for source, target in found:
-            device.copies.write(_view(x, source), _view(result, target))
+            device.shared(Copies).write(_view(x, source), _view(result, target))
         return result
 
     return run

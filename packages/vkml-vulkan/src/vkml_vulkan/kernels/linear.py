@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from vkml.backends.interface import Kernel
 from vkml.shapes import contiguous_strides
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.contraction import Axis, contraction
@@ -16,14 +15,12 @@ from vkml_vulkan.kernels.contraction_plan import (
     plan_contractions,
 )
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``linear(x, weight, bias)``: ``x @ weight.T + bias``."""
-    plans: dict[tuple[Form, Form, Form | None], ContractionPlan] = {}
+    plans: Plans[tuple[Form, Form, Form | None], ContractionPlan] = Plans()
 
     def prepare(x: Form, weight: Form, bias: Form | None) -> ContractionPlan:
         device.module(name, x.dtype)

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.kernels.fused import covered_format
 from vkml_vulkan.number_arguments import converter, packed_as
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _BOOL = np.dtype(np.bool_)
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel ``masked_scale(x, mask, scale)``."""
-    plans: dict[tuple[Form, Form], Plan | None] = {}
+    plans: Plans[tuple[Form, Form], Plan | None] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
 
     def prepare(x: Form, mask: Form) -> Plan | None:

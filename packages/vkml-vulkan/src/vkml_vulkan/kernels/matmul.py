@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from vkml.backends.interface import Kernel
 from vkml.shapes import broadcast, contiguous_strides
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.contraction import Axis, contraction
 from vkml_vulkan.kernels.contraction_plan import ContractionPlan, compute, plan_contractions
 from vkml_vulkan.layouts import broadcast_strides
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``matmul(a, b)``; operands of any strides are read where they lie."""
-    plans: dict[tuple[Form, Form], ContractionPlan] = {}
+    plans: Plans[tuple[Form, Form], ContractionPlan] = Plans()
 
     def prepare(a: Form, b: Form) -> ContractionPlan:
         device.module(name, a.dtype)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan, result_form
 from vkml_vulkan.kernels.fused import covered_format, wide_converter
 from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Form, Operand
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel ``mse_loss_backward(upstream, x, y, reduction)``."""
-    plans: dict[tuple[Form, ...], Plan | None] = {}
+    plans: Plans[tuple[Form, ...], Plan | None] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
 
     def prepare(*forms: Form) -> Plan | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.copying import dense
 from vkml_vulkan.kernels.fused import covered_format
@@ -14,9 +15,7 @@ from vkml_vulkan.kernels.row_launches import Launches, launches
 from vkml_vulkan.kernels.rows import rows_over
 from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 # Flags of normalization.glsl.
 CENTRES, WEIGHT, BIAS, PER_ROW, TO_INPUT = 1, 2, 4, 8, 16
@@ -34,7 +33,7 @@ def flags_of(weight: object, bias: object) -> int:
     return (0 if weight is None else WEIGHT) | (0 if bias is None else BIAS)
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel of `layer_norm` or of `rms_norm`."""
     forward = Forward(device, name, entry)
 
@@ -58,9 +57,9 @@ def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
 class Forward:
     """Launches of ``normalization.comp``, prepared once for each form and set of flags."""
 
-    def __init__(self, device: VulkanDevice, name: str, entry: Entry) -> None:
+    def __init__(self, device: Engine, name: str, entry: Entry) -> None:
         self._device, self._name, self._entry = device, name, entry
-        self._plans: dict[tuple[Form, tuple[int, ...], int], Launches | None] = {}
+        self._plans: Plans[tuple[Form, tuple[int, ...], int], Launches | None] = Plans()
 
     def run(
         self,

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
-from vkml_vulkan.kernels.copying import dense
+from vkml_vulkan.kernels.copying import Copies, dense
 from vkml_vulkan.kernels.fused import covered_format
 from vkml_vulkan.kernels.normalization import CENTRES, TO_INPUT, WEIGHT, statistics_dtype
 from vkml_vulkan.kernels.parameter_gradients import ParameterGradients
 from vkml_vulkan.kernels.row_launches import Launches, launches
 from vkml_vulkan.kernels.rows import rows_over
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel of `layer_norm_backward` or of `rms_norm_backward`."""
     backward = Backward(device, name, entry)
     parameters = ParameterGradients(device, name)
@@ -70,9 +69,9 @@ def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
 class Backward:
     """Launches of ``normalization_backward.comp``, prepared once for each forms and flags."""
 
-    def __init__(self, device: VulkanDevice, name: str, entry: Entry) -> None:
+    def __init__(self, device: Engine, name: str, entry: Entry) -> None:
         self._device, self._name, self._entry = device, name, entry
-        self._plans: dict[tuple[Form, Form, tuple[int, ...], int], Launches | None] = {}
+        self._plans: Plans[tuple[Form, Form, tuple[int, ...], int], Launches | None] = Plans()
 
     def covers(self, g: Operand, x: Operand, weight: Operand | None, rstd: Any) -> bool:
         """Return whether there is a shader for these operands, and something to compute."""
@@ -100,7 +99,7 @@ class Backward:
             self._plans[key] = self._prepare(*key)
         found = self._plans[key]
         if found is None:  # rows that are not made of runs
-            g, x = device.copies.made(g, g.dtype), device.copies.made(x, x.dtype)
+            g, x = device.shared(Copies).made(g, g.dtype), device.shared(Copies).made(x, x.dtype)
             return self.run(g, x, weight, mean, rstd, axes, flags, of_rows)
         dx = device.empty(x.shape, x.dtype) if flags & TO_INPUT else None
         kept = [None if each is None else dense(device, each) for each in (weight, mean, rstd)]

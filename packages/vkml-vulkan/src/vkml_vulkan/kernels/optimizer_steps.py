@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.fused import covered_format, wide_converter
 from vkml_vulkan.launch import Launch
 from vkml_vulkan.layouts import require_countable
 from vkml_vulkan.number_arguments import packed_as
 from vkml_vulkan.operand import Form, Operand
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 # Flags of optimizer_step.glsl, adam_step.comp and sgd_step.comp.
 _MAXIMIZE, _DECAYS_GRADIENT = 1, 2
@@ -28,15 +27,15 @@ _ELEMENTS: Final = 4
 _Run = Callable[[tuple["Operand | None", ...], int, tuple[int, ...], Sequence[float]], Any]
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel of `adam_step` or of `sgd_step`."""
     run = _runner(device, name, entry)
     return _adam_step(run) if name == "adam_step" else _sgd_step(run)
 
 
-def _runner(device: VulkanDevice, name: str, entry: Entry) -> _Run:
+def _runner(device: Engine, name: str, entry: Entry) -> _Run:
     """Return a function that launches a step; it is given which operands are written."""
-    plans: dict[tuple[tuple[Form | None, ...], int], tuple[Launch | None, Any] | None] = {}
+    plans: Plans[tuple[tuple[Form | None, ...], int], tuple[Launch | None, Any] | None] = Plans()
     launch = device.recorder.launch
 
     def prepare(

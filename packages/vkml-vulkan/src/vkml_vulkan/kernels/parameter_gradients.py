@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernels.copying import dense
 from vkml_vulkan.launch import Launch
 from vkml_vulkan.operand import Dtype, Operand
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _MOST_CHUNKS: Final = 64
 _CHUNK_ROWS: Final = 32
@@ -27,9 +26,9 @@ class _Plan(NamedTuple):
 class ParameterGradients:
     """Launches of ``parameter_gradients.comp`` and ``parameter_totals.comp``."""
 
-    def __init__(self, device: VulkanDevice, name: str) -> None:
+    def __init__(self, device: Engine, name: str) -> None:
         self._device, self._name = device, name
-        self._plans: dict[tuple[int, int, Dtype, bool], _Plan] = {}
+        self._plans: Plans[tuple[int, int, Dtype, bool], _Plan] = Plans()
 
     def run(
         self,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
+from vkml_vulkan.kernels.copying import Copies
 from vkml_vulkan.kernels.filling import build as build_full
 from vkml_vulkan.operand import Form, Operand, View, dense_form, form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 
 class _Placed(NamedTuple):
@@ -29,9 +29,9 @@ class _Placed(NamedTuple):
         return self.target.size == self.whole.size
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel of `slice_backward` or of `pad`."""
-    plans: dict[tuple[Any, ...], _Placed] = {}
+    plans: Plans[tuple[Any, ...], _Placed] = Plans()
     prepare = _sliced if name == "slice_backward" else _padded
     full = build_full(device, "full", entry)
 
@@ -45,7 +45,9 @@ def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
         else:
             result = full(whole.shape, value, whole.dtype)
         part = View(x.storage, source, x.address + source_start)
-        device.copies.write(part, View(result.storage, target, result.address + target_start))
+        device.shared(Copies).write(
+            part, View(result.storage, target, result.address + target_start)
+        )
         return result
 
     def slice_backward(

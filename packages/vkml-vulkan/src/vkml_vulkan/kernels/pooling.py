@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from vkml.backends.cpu_kernels.pooling import pooled_size
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.copying import dense
 from vkml_vulkan.kernels.index_sums import require_format
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import divisor, require_countable
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 Pair: TypeAlias = tuple[int, int]
 _INT64 = np.dtype(np.int64)
@@ -45,9 +44,9 @@ class _Plan(NamedTuple):
     launch: Launch | None
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of an operation of pooling."""
-    kernels: dict[str, Callable[[VulkanDevice], Kernel]] = {
+    kernels: dict[str, Callable[[Engine], Kernel]] = {
         "max_pool2d": _max_pool2d, "max_pool2d_backward": _max_pool2d_backward,
         "avg_pool2d": _avg_pool2d, "avg_pool2d_backward": _avg_pool2d_backward,
     }  # fmt: skip
@@ -55,7 +54,7 @@ def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
 
 
 def _prepare(
-    device: VulkanDevice,
+    device: Engine,
     name: str,
     operand: Form,
     shape: tuple[int, ...],
@@ -98,8 +97,8 @@ def _of_operand(
 # max_pool2d --------------------------------------------------------------------------
 
 
-def _max_pool2d(device: VulkanDevice) -> Kernel:
-    plans: dict[tuple[Any, ...], _Plan] = {}
+def _max_pool2d(device: Engine) -> Kernel:
+    plans: Plans[tuple[Any, ...], _Plan] = Plans()
     launch = device.recorder.launch
 
     def prepare(x: Form, *options: Any) -> _Plan:
@@ -126,8 +125,8 @@ def _max_pool2d(device: VulkanDevice) -> Kernel:
     return run
 
 
-def _max_pool2d_backward(device: VulkanDevice) -> Kernel:
-    plans: dict[tuple[Any, ...], _Plan] = {}
+def _max_pool2d_backward(device: Engine) -> Kernel:
+    plans: Plans[tuple[Any, ...], _Plan] = Plans()
     launch, find_positions = device.recorder.launch, _max_pool2d(device)
 
     def prepare(g: Form, shape: tuple[int, ...], *options: Any) -> _Plan:
@@ -158,7 +157,7 @@ def _max_pool2d_backward(device: VulkanDevice) -> Kernel:
 # avg_pool2d --------------------------------------------------------------------------
 
 
-def _avg_pool2d(device: VulkanDevice) -> Kernel:
+def _avg_pool2d(device: Engine) -> Kernel:
     def prepare(
         x: Form, kernel: Pair, stride: Pair, padding: Pair, ceil_mode: bool, counts_padding: bool
     ) -> _Plan:
@@ -169,7 +168,7 @@ def _avg_pool2d(device: VulkanDevice) -> Kernel:
     return _averaging(device, prepare)
 
 
-def _avg_pool2d_backward(device: VulkanDevice) -> Kernel:
+def _avg_pool2d_backward(device: Engine) -> Kernel:
     def prepare(
         g: Form,
         shape: tuple[int, ...],
@@ -186,8 +185,8 @@ def _avg_pool2d_backward(device: VulkanDevice) -> Kernel:
     return _averaging(device, prepare)
 
 
-def _averaging(device: VulkanDevice, prepare: Callable[..., _Plan]) -> Kernel:
-    plans: dict[tuple[Any, ...], _Plan] = {}
+def _averaging(device: Engine, prepare: Callable[..., _Plan]) -> Kernel:
+    plans: Plans[tuple[Any, ...], _Plan] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
 
     def run(x: Operand, *options: Any) -> Operand:

@@ -6,21 +6,20 @@ now the one and now the other. An index outside the tensor cannot raise on a GPU
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import RAW
 from vkml_vulkan.kernel_table import Entry
-from vkml_vulkan.kernels.copying import dense
+from vkml_vulkan.kernels.copying import Copies, dense
 from vkml_vulkan.kernels.gathering import index_code
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import axis_words, collapse, require_countable
 from vkml_vulkan.operand import Form, Operand
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _ALONE, _COMPETE, _WRITE = range(3)
 _FEW: Final = 256
@@ -36,21 +35,21 @@ class _Passes(NamedTuple):
     has_table: bool
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``put(x, index, source)``."""
-    plans: dict[tuple[Form, Form, Form], _Passes] = {}
+    plans: Plans[tuple[Form, Form, Form], _Passes] = Plans()
     recorder = device.recorder
 
     def run(x: Operand, index: Operand, source: Operand, out: Operand | None = None) -> Operand:
         device.require_raw(name, x.dtype)
         if out is None:
-            result = device.copies.made(x, x.dtype)
+            result = device.shared(Copies).made(x, x.dtype)
         else:
             result = out
             if source.storage is out.storage:
-                source = device.copies.made(source, source.dtype)
+                source = device.shared(Copies).made(source, source.dtype)
             if not _are_same(x, out):
-                device.copies.write(x, out)
+                device.shared(Copies).write(x, out)
         index, source = _flat(device, index), _flat(device, source)
         key = (result.form, index.form, source.form)
         found = plans.get(key)
@@ -80,11 +79,11 @@ def _are_same(x: Operand, out: Operand) -> bool:
     return x.form is out.form and x.address == out.address
 
 
-def _flat(device: VulkanDevice, x: Operand) -> Operand:
+def _flat(device: Engine, x: Operand) -> Operand:
     return x if len(x.shape) == 1 else dense(device, x)
 
 
-def _prepare(device: VulkanDevice, name: str, result: Form, index: Form, source: Form) -> _Passes:
+def _prepare(device: Engine, name: str, result: Form, index: Form, source: Form) -> _Passes:
     require_countable(name, max(result.size, index.size))
     if index.size == 0 or result.size == 0:
         return _Passes([], has_table=False)

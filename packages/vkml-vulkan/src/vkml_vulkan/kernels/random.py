@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
+from vkml_vulkan.kernels.copying import Copies
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 DRAW: Final = "QQ"
 """How seed and offset, of 64 bits each, lie among the arguments."""
@@ -21,9 +21,9 @@ _WORD: Final = 2**64
 _INT64: Final = np.dtype(np.int64)
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``random_*(shape, seed, offset, *options, dtype)``."""
-    plans: dict[Form, Plan] = {}
+    plans: Plans[Form, Plan] = Plans()
 
     def prepare(result: Form, module: str, options: str) -> Plan:
         format = format_of(result.dtype)
@@ -52,7 +52,9 @@ def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
     ) -> Operand:
         if dtype.kind not in "iub":
             device.module(name, dtype)  # refuses before anything is computed
-            return device.copies.made(integers(shape, seed, offset, low, high, _INT64), dtype)
+            return device.shared(Copies).made(
+                integers(shape, seed, offset, low, high, _INT64), dtype
+            )
         form = dense_form(shape, dtype)
         found = plans.get(form)
         if found is None:

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from vkml.backends.interface import Kernel
 from vkml.shapes import reduced as reduced_shape
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import Format, StorageCode, format_of
-from vkml_vulkan.kernel_table import Entry
+from vkml_vulkan.kernel_table import KERNELS, Entry
+from vkml_vulkan.kernels import filling
 from vkml_vulkan.kernels.reduction_axes import Geometry, Side, geometry, split, tail_words
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import require_countable
 from vkml_vulkan.number_arguments import number_bits
 from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _Axes = tuple[int, ...]
 
@@ -84,7 +84,7 @@ class _Plan(NamedTuple):
     partial_nbytes: int = 0
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of a reduction."""
     reductions = _Reductions(device, name)
     if name == "sum_to_size":
@@ -95,12 +95,12 @@ def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
 class _Reductions:
     """One operation on one device, with the plans that it has made."""
 
-    def __init__(self, device: VulkanDevice, name: str) -> None:
+    def __init__(self, device: Engine, name: str) -> None:
         self._device = device
         self._name = name
         self._launch = functools.partial(reduction_launch, device, name)
         self._operation = _OPERATIONS[name]
-        self._plans: dict[tuple[Form, Any, Any], _Plan | None] = {}
+        self._plans: Plans[tuple[Form, Any, Any], _Plan | None] = Plans()
 
     def over(self, x: Operand, axes: _Axes, keepdim: bool) -> Operand:
         """Reduce over axes: ``kernel(x, axes, keepdim)``."""
@@ -153,8 +153,7 @@ class _Reductions:
     def _of_nothing(self, form: Form) -> Operand:
         if form.size == 0:
             return self._device.empty(form.shape, form.dtype)
-        full = self._device.kernel("full")
-        assert full is not None  # noqa: S101 - it is a primitive
+        full = filling.build(self._device, "full", KERNELS["full"])
         made: Operand = full(form.shape, self._operation.of_nothing, form.dtype)
         return made
 
@@ -211,7 +210,7 @@ class _Reductions:
 
 
 def reduction_launch(
-    device: VulkanDevice,
+    device: Engine,
     name: str,
     code: int,
     chosen: Geometry,

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import Format
 from vkml_vulkan.kernels.fused import wide_converter
 from vkml_vulkan.kernels.rows import Array, Rows, alignment, is_wide
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import axis_words, collapse, divisor, require_countable
 from vkml_vulkan.operand import Operand
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
 
 _SHORT: Final = 32
 """Rows up to here are taken by one invocation each; a workgroup would be idle for the most part."""
@@ -28,7 +26,7 @@ _SMALL_WORKGROUP: Final = 64
 
 
 def row_launch(
-    device: VulkanDevice,
+    device: Engine,
     name: str,
     module: str,
     rows: Rows,
@@ -68,9 +66,7 @@ def row_launch(
     return Launch(device.device.api, name, pipeline, head, words, groups, count * rows.length)
 
 
-def _takes_invocations(
-    device: VulkanDevice, count: int, rows: Rows, arrays: Sequence[Array]
-) -> bool:
+def _takes_invocations(device: Engine, count: int, rows: Rows, arrays: Sequence[Array]) -> bool:
     """Return whether each row is the work of one invocation, not of a workgroup."""
     if rows.length <= _SHORT:
         return True
@@ -78,7 +74,7 @@ def _takes_invocations(
     return arrays[0].step > 1 and count >= (_ENOUGH if device.profile.on_cpu else _MANY)
 
 
-def _workgroup(device: VulkanDevice, length: int, per_invocation: bool) -> int:
+def _workgroup(device: Engine, length: int, per_invocation: bool) -> int:
     profile = device.profile
     if per_invocation:
         return profile.independent_workgroup
@@ -119,7 +115,7 @@ class Launches:
 
 
 def launches(
-    device: VulkanDevice,
+    device: Engine,
     name: str,
     module: str,
     rows: Rows,

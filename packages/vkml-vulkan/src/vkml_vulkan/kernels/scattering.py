@@ -6,9 +6,10 @@ An index that lies outside its axis cannot raise on a GPU; its elements are not 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.copying import dense
 from vkml_vulkan.kernels.filling import build as build_full
@@ -18,9 +19,7 @@ from vkml_vulkan.kernels.sorted_sums import SortedSum
 from vkml_vulkan.kernels.walked_sums import WalkedSum
 from vkml_vulkan.layouts import require_countable
 from vkml_vulkan.operand import Form, Operand, View, dense_form, form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 
 class _Plan(NamedTuple):
@@ -31,7 +30,7 @@ class _Plan(NamedTuple):
     starts_at_zero: bool
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel of one of the three operations."""
     sums = _Sums(device, name, entry)
     kernels: dict[str, Kernel] = {
@@ -45,12 +44,12 @@ def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
 class _Sums:
     """The kernels, and their plans."""
 
-    def __init__(self, device: VulkanDevice, name: str, entry: Entry) -> None:
+    def __init__(self, device: Engine, name: str, entry: Entry) -> None:
         self._device = device
         self._name = name
         self._full = build_full(device, "full", entry)
         self._place = build_placing(device, "slice_backward", entry)
-        self._plans: dict[tuple[Any, ...], _Plan] = {}
+        self._plans: Plans[tuple[Any, ...], _Plan] = Plans()
 
     def scatter_add_zeros(
         self, src: Operand, index: Operand, shape: tuple[int, ...], dim: int
@@ -127,7 +126,7 @@ class _Sums:
         return _Plan(result, SortedSum(device, name, problem), starts_at_zero=True)
 
 
-def _reshaped(device: VulkanDevice, x: Operand, shape: tuple[int, ...]) -> Operand:
+def _reshaped(device: Engine, x: Operand, shape: tuple[int, ...]) -> Operand:
     """Return `x` in another shape: a view where its elements lie in order, else a copy."""
     if x.shape == shape:
         return x

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.fused import covered_format
 from vkml_vulkan.kernels.row_launches import Launches, launches
 from vkml_vulkan.kernels.rows import rows_over
 from vkml_vulkan.layouts import broadcast_strides
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _LOGARITHM: Final = 1
 """A specialisation constant of the shaders."""
 
 
-def build(device: VulkanDevice, name: str, entry: Entry) -> Kernel:
+def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return ``kernel(x, dim)``, or ``kernel(upstream, output, dim)`` of a backward half."""
-    plans: dict[tuple[tuple[Form, ...], int], tuple[Form, Launches | None] | None] = {}
+    plans: Plans[tuple[tuple[Form, ...], int], tuple[Form, Launches | None] | None] = Plans()
     operation = _LOGARITHM if name.startswith("log_") else 0
     allocate, launch = device.pool.allocate, device.recorder.launch
 

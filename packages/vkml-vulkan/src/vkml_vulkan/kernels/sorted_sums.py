@@ -6,19 +6,17 @@ The result has to be zero before.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernels.copying import dense
 from vkml_vulkan.kernels.gathering import index_code
 from vkml_vulkan.kernels.index_sums import IndexSum, require_format
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import axis_words, collapse
 from vkml_vulkan.operand import Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
 
 _RUN: Final = 8
 """Pairs that an invocation of ``index_runs`` sorts; `RUN` there."""
@@ -32,7 +30,7 @@ _PAIR: Final = np.dtype(np.uint64)
 class SortedSum:
     """Prepared launches: sorted runs of pairs, merges, sums."""
 
-    def __init__(self, device: VulkanDevice, name: str, problem: IndexSum) -> None:
+    def __init__(self, device: Engine, name: str, problem: IndexSum) -> None:
         self._device = device
         self._name = name
         self._is_flat = not problem.has_one_index

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import RAW
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.layouts import divisor
 from vkml_vulkan.operand import Form, Operand, dense_form
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _CODES: Final = {"tril": 0, "triu": 1}
 """Specialisation constants of ``triangle.comp``."""
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``tril(x, diagonal)`` or ``triu(x, diagonal)``."""
-    plans: dict[Form, Plan] = {}
+    plans: Plans[Form, Plan] = Plans()
 
     def prepare(x: Form) -> Plan:
         device.require_raw(name, x.dtype)

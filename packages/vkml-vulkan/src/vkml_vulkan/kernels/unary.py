@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
 from vkml_vulkan.operand import Dtype, Form, Operand, dense_form
 from vkml_vulkan.operation_codes import operation_codes
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of a function whose result has its operand's dtype."""
     return elementwise_kernel(device, name, None)
 
 
-def elementwise_kernel(device: VulkanDevice, name: str, result_dtype: Dtype | None) -> Kernel:
+def elementwise_kernel(device: Engine, name: str, result_dtype: Dtype | None) -> Kernel:
     """Return a kernel of one operand; the result has its dtype where none is given."""
     code = operation_codes()[name]
-    plans: dict[tuple[Form, Form | None], Plan] = {}
+    plans: Plans[tuple[Form, Form | None], Plan] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
 
     def prepare(operand: Form, out: Form | None) -> Plan:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.kernels.gathering import index_code
 from vkml_vulkan.kernels.index_sums import IndexSum, require_format
 from vkml_vulkan.launch import Launch, is_long
 from vkml_vulkan.layouts import axis_words, collapse, divisor, require_countable
 from vkml_vulkan.operand import Dtype, Operand
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
 
 _SHORTEST_BLOCK, _LONGEST_BLOCK = 256, 65536
 _FEW_INVOCATIONS: Final = 2**15
@@ -28,7 +26,7 @@ _ACCUMULATED_IN: Final[dict[str, Dtype]] = {
 class WalkedSum:
     """Prepared launches: one, or two where walks are cut into blocks."""
 
-    def __init__(self, device: VulkanDevice, name: str, problem: IndexSum) -> None:
+    def __init__(self, device: Engine, name: str, problem: IndexSum) -> None:
         self._device = device
         elements, index = problem.elements, problem.index
         shape, axis = problem.shape, problem.axis

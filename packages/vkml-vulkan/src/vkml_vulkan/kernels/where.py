@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vkml.backends.interface import Kernel
+from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import RAW, format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan, result_form
 from vkml_vulkan.number_arguments import number_bits
 from vkml_vulkan.operand import Form, Operand
-
-if TYPE_CHECKING:
-    from vkml_vulkan.handle import VulkanDevice
+from vkml_vulkan.plans import Plans
 
 _Key = tuple[Form, Form | None, Form | None]
 
 
-def build(device: VulkanDevice, name: str, _entry: Entry) -> Kernel:
+def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``where(condition, x, y)``; `x` or `y` may be a number."""
-    plans: dict[_Key, Plan] = {}
+    plans: Plans[_Key, Plan] = Plans()
 
     def prepare(condition: Form, x: Form | None, y: Form | None) -> Plan:
         tensor = x or y
