@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import pickle
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -170,3 +171,26 @@ def test_the_package_opens_nothing_when_imported() -> None:
 
 def test_an_unknown_backend_is_a_device_error() -> None:
     assert issubclass(BackendError, DeviceError)
+
+
+def test_threads_that_come_at_once_open_a_device_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[object] = []
+    others_wait = threading.Event()
+
+    class SlowBackend:
+        def open_device(self, _index: int) -> object:
+            others_wait.wait(0.1)  # long enough for the other threads to come to the same place
+            opened.append(object())
+            return opened[-1]
+
+    monkeypatch.setattr("vkml.device.find_backend", lambda _name: SlowBackend())
+    place = vkml.Device("slow", 0)
+    handles: list[object] = []
+    threads = [threading.Thread(target=lambda: handles.append(place.handle)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(opened) == 1
+    assert handles == opened * 8

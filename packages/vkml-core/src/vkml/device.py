@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -90,7 +91,9 @@ class Device:
     def handle(self) -> DeviceHandle:
         """The open device, for backends and their tests. Opened on first use."""
         if self._handle is None:
-            self._handle = find_backend(self.type).open_device(self.index)
+            with _opening:  # threads that come at once must not open it twice
+                if self._handle is None:
+                    self._handle = find_backend(self.type).open_device(self.index)
         return self._handle
 
     @property
@@ -123,6 +126,7 @@ class Device:
         return device, (str(self),)
 
 
+_opening: Final = threading.RLock()  # a backend that opens a device may ask for the CPU
 _devices: Final[dict[tuple[str, int], Device]] = {}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -146,10 +147,20 @@ def _show_allocator_large_arrays() -> None:
 
 def _describe() -> DeviceInfo:
     return DeviceInfo(
-        name=platform.processor() or platform.machine() or "CPU",
+        name=_model_name() or platform.machine() or "CPU",
         kind="cpu",
         details={"cores": os.cpu_count(), "numpy": np.__version__},
     )
+
+
+def _model_name() -> str | None:
+    """Return what Linux calls the processor. `platform.processor` would start a program."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, None)
 
 
 CPU_BACKEND: Final[Backend] = CpuBackend()
