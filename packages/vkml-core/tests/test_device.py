@@ -183,7 +183,8 @@ def test_threads_that_come_at_once_open_a_device_once(monkeypatch: pytest.Monkey
             opened.append(object())
             return opened[-1]
 
-    monkeypatch.setattr("vkml.device.find_backend", lambda _name: SlowBackend())
+    module = importlib.import_module("vkml.device")
+    monkeypatch.setattr(module, "find_backend", lambda _name: SlowBackend())
     place = vkml.Device("slow", 0)
     handles: list[object] = []
     threads = [threading.Thread(target=lambda: handles.append(place.handle)) for _ in range(8)]
