@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import subprocess
+import tracemalloc
 import zipfile
+from contextlib import redirect_stdout
+from functools import partial
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -15,12 +22,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import vkml_io
+from vkml_io.cli import main
 from vkml_io.format import DTYPE_NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from forge import Forge
     from vkml_io.aliases import Array
 
+UNZIP = shutil.which("unzip")
 # `nox -s fuzz` asks for many, and for others each time.
 EXAMPLES = os.environ.get("VKML_FUZZ_EXAMPLES")
 MANY = settings(max_examples=int(EXAMPLES or 150), deadline=None, derandomize=EXAMPLES is None)
@@ -159,3 +170,115 @@ def test_what_is_accepted_zipfile_reads_alike(
         with zipfile.ZipFile(path) as archive:
             assert archive.namelist() == ["tensors/w.npy", "vkml.json"]
             assert archive.read("tensors/w.npy").endswith(loaded.tensors["w"].tobytes())
+        if UNZIP is not None:
+            subprocess.run([UNZIP, "-t", path], check=True, capture_output=True)
+        vkml_io.save(Path(folder) / "again", loaded.tensors, loaded.metadata, durable=False)
+        assert _same(vkml_io.load(Path(folder) / "again"), loaded)
+
+
+def _verdicts(path: Path) -> list[str]:
+    """Return the code of the first violation, or "" for none, by every way to look at a file."""
+
+    def code_of(read: Callable[[], object]) -> str:
+        try:
+            read()
+        except vkml_io.CheckpointError as error:
+            return error.code
+        return ""
+
+    def lazily(mmap: bool) -> None:
+        with vkml_io.open(path, mmap=mmap) as reader:
+            reader.verify()
+
+    report = vkml_io.validate(path)
+    with redirect_stdout(StringIO()) as text:
+        status = main(["validate", "--json", str(path)])
+    printed = json.loads(text.getvalue())["violations"]
+    assert status == (1 if printed else 0)
+    return [
+        code_of(partial(vkml_io.load, path)),
+        code_of(partial(lazily, True)),
+        code_of(partial(lazily, False)),
+        code_of(partial(vkml_io.digest, path)),
+        report.violations[0].code if report.violations else "",
+        printed[0]["code"] if printed else "",
+    ]
+
+
+@MANY
+@given(local=_FIELDS, central=_FIELDS, same=st.booleans(), central_extra=_EXTRAS,
+       deflate=st.booleans(), flipped=st.none() | st.integers(0, 600))  # fmt: skip
+def test_every_way_to_look_at_a_file_gives_one_verdict(
+    forge_factory: type[Forge],
+    local: dict[str, int],
+    central: dict[str, int],
+    same: bool,
+    central_extra: bytes,
+    deflate: bool,
+    flipped: int | None,
+) -> None:
+    with TemporaryDirectory() as folder:
+        forge = forge_factory(Path(folder))
+        part = forge.tensor(
+            local=central if same else local,
+            central=central,
+            central_extra=central_extra,
+            deflate=deflate,
+        )
+        path = forge.write(part, forge.header())
+        if flipped is not None:
+            data = bytearray(path.read_bytes())
+            data[flipped % len(data)] ^= 0x10
+            path.write_bytes(data)
+
+        verdicts = _verdicts(path)
+
+        assert len(set(verdicts)) == 1, verdicts
+
+
+def test_every_sound_file_is_saved_again_bit_for_bit(sound: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.vkml").write_bytes(sound)
+    loaded = vkml_io.load(tmp_path / "a.vkml")
+
+    vkml_io.save(tmp_path / "b.vkml", loaded.tensors, loaded.metadata)
+
+    assert _same(vkml_io.load(tmp_path / "b.vkml"), loaded)
+    assert vkml_io.digest(tmp_path / "b.vkml") == vkml_io.digest(tmp_path / "a.vkml")
+
+
+SOME = settings(MANY, max_examples=int(EXAMPLES or 60) // 3)
+CONSTANT = 12 * 2**20  # pieces of bounded size, and what Python itself needs
+
+
+@SOME
+@given(
+    count=st.integers(0, 6_000_000),
+    zeros=st.booleans(),
+    ratio=st.sampled_from([1.5, 20.0, 100.0]),
+    way=st.sampled_from(["load", "validate", "digest", "inspect"]),
+)
+def test_memory_is_bounded_by_the_size_of_the_file_times_the_ratio(
+    count: int, zeros: bool, ratio: float, way: str
+) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.vkml"
+        values = np.zeros(count, "u1") if zeros else np.arange(count, dtype="u1")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            with archive.open("tensors/w.npy", "w") as member:
+                np.lib.format.write_array(member, values)
+            header = {"format": "vkml-checkpoint", "version": 1, "keys": ["w"], "metadata": {}}
+            archive.writestr("vkml.json", json.dumps(header))
+        options = {} if way == "inspect" else {"max_expansion_ratio": ratio}
+        call = partial(getattr(vkml_io, way), path, **options)
+
+        tracemalloc.start()
+        try:
+            call()
+        except vkml_io.ExpansionError:
+            pass
+        finally:
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+
+        held = path.stat().st_size * ratio if way == "load" else 0
+        assert peak <= held + CONSTANT

@@ -31,6 +31,10 @@ def container_seeds(folder: Path) -> list[Path]:
     vkml_io.save(folder / "stored.vkml", arrays, {"a": [1, float("nan")]}, sha256=True)
     vkml_io.save(folder / "deflated.vkml", {"w": np.zeros(200)}, compress=True, align=256)
     vkml_io.save(folder / "nothing.vkml", {})
+    numbers = np.arange(9.0)
+    shared = {"numbers": numbers, "evens": numbers[1::2], "../escaped": numbers[:2] + 1}
+    vkml_io.save(folder / "shared.vkml", shared)
+    vkml_io.save(folder / "whole.vkml", {"small": numbers[2:4]}, views="whole", sha256=True)
     original = Path(__file__).parents[1] / "data" / "v1"
     for path in original.glob("*.vkml"):
         (folder / f"original-{path.name}").write_bytes(path.read_bytes())
