@@ -12,6 +12,7 @@ from vkml_io import archive as archive_module
 from vkml_io import save_plan as save_plan_module
 from vkml_io.archive import Archive
 from vkml_io.directory_table import DirectoryTable
+from vkml_io.features import Features
 from vkml_io.format import Limits
 from vkml_io.small_arrays import read_small
 
@@ -105,6 +106,61 @@ def test_a_wrong_index_gets_the_same_verdict_both_ways(
     fast = _verdict(tmp_path / "a.vkml", mmap=mmap)
 
     assert fast == _general_verdict(monkeypatch, tmp_path / "a.vkml", mmap=mmap)
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+def test_files_with_logical_dtypes_take_the_fast_way_and_get_the_same_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mmap: bool
+) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    path = tmp_path / "a.vkml"
+    arrays = {
+        "w": np.ones((3, 5), ml_dtypes.bfloat16),
+        "plain": np.arange(4.0),
+        "packed": np.ones((2, 7), ml_dtypes.int4),
+    }
+    vkml_io.save(path, arrays)
+    with Archive(path, Limits()) as archive:
+        archive.check_layout()
+        assert isinstance(archive.members, DirectoryTable)
+        assert len(archive._places) == 3
+    loaded = vkml_io.load(path, mmap=mmap).tensors
+    assert {key: array.dtype for key, array in loaded.items()} == {
+        key: array.dtype for key, array in arrays.items()
+    }
+
+    whole = bytearray(path.read_bytes())
+    for position in range(len(whole)):
+        whole[position] ^= 1 + position % 255
+        path.write_bytes(whole)
+        whole[position] ^= 1 + position % 255
+        fast = _verdict(path, mmap=mmap)
+        assert fast == _general_verdict(monkeypatch, path, mmap=mmap), position
+
+
+@pytest.mark.parametrize("dtypes", [{"w": "bfloat16"}, {"plain": "bfloat16"}, {"w": "float8_e5m2"}])
+@pytest.mark.parametrize("entry", ["bfloat16 3,5 192", "uint16 3,5 192", "float8_e5m2 3,10 192"])
+def test_logical_dtypes_of_the_wrong_keys_get_the_same_verdict_both_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtypes: dict[str, str], entry: str
+) -> None:
+    path = tmp_path / "a.vkml"
+    arrays = {"w": np.ones((3, 5), "<u2"), "plain": np.ones(3, "<u2")}
+    fields = {"requires": ["dtypes"], "dtypes": dtypes}
+    with monkeypatch.context() as context:
+        context.setattr(
+            save_plan_module,
+            "index_entry",
+            lambda _, shape, *__, **___: entry if len(shape) == 2 else "uint16 3 448",
+        )
+        context.setattr(Features, "to_json", lambda _: fields)
+        vkml_io.save(path, arrays)
+    assert "uint16 3 448" in path.read_text("latin-1")
+
+    fast = _verdict(path, raw=True)
+
+    right = dtypes == {"w": "bfloat16"} and entry.startswith("bfloat16")
+    assert isinstance(fast, list) == right
+    assert fast == _general_verdict(monkeypatch, path, raw=True)
 
 
 def test_small_arrays_are_read_together(tmp_path: Path, arrays: dict[str, Array]) -> None:

@@ -184,7 +184,10 @@ class Archive:
         if isinstance(self.members, DirectoryTable):
             places = place_canonical(self.source, self.members, self.header, self._directory_offset)
             if places is not None:
-                self._placed = places
+                if self.is_plain:
+                    self._placed = places
+                else:  # `find` has more to check
+                    self._places = {place.member.name: place for place in places.values()}
                 return
         for member in self.members.values():
             self._find(member)

@@ -39,7 +39,7 @@ def read_canonical(
         header = parse_header(data)
     except CheckpointError:
         return None
-    if header.version != 1:  # its members are not those of the keys alone
+    if header.features.views or header.features.members:  # the members are not those of the keys
         return None
     table = parse_canonical(directory, place, header.keys)
     if table is None or not expands_at_most(table, source.size, limits.max_expansion_ratio):

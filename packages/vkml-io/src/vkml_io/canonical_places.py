@@ -25,10 +25,11 @@ from vkml_io.format import (
     STORED,
     VERSION_NEEDED,
 )
+from vkml_io.logical_dtypes import LOGICAL_DTYPES, descr_of
 from vkml_io.npy import NpyHeader, build_npy_header, parse_npy_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from vkml_io.aliases import Array
     from vkml_io.directory_table import DirectoryTable
@@ -62,8 +63,6 @@ _FROM_DIRECTORY = ("flags", "method", "crc32", "stored_size", "size", "name_leng
 
 _SMALL = 2**13  # bytes of a member up to which it is read along with its neighbours
 _WINDOW = 2**20  # bytes that are read at once at most
-# How a little-endian dtype is spelled in the header of an array; one byte has no order.
-_DESCR = {name: descr for descr, name in DTYPE_NAMES.items() if descr[0] != ">"}
 
 
 class _Layout(NamedTuple):
@@ -78,12 +77,15 @@ class _Layout(NamedTuple):
 def place_canonical(
     source: Source, table: DirectoryTable, header: Header, directory_offset: int
 ) -> dict[str, ArrayPlace] | None:
-    """Return the place of every array, by key, if all headers are as our writer makes them."""
+    """Return the place of every array, by key, if all headers are as our writer makes them.
+
+    Whether the index gives a logical dtype to the right keys is left to `view_key` (G4).
+    """
     index = header.index
     records = table.records[:-1]  # the last is vkml.json, which was checked when it was read
     if index is None or not (records["method"] == STORED).all():
         return None
-    arrays = _array_headers(index, len(header.keys))
+    arrays = _array_headers(index, len(header.keys), allowed=_dtypes(header))
     if arrays is None:
         return None
     raw_headers = [build_npy_header(npy.descr, npy.shape, npy.fortran_order) for npy in arrays]
@@ -96,7 +98,13 @@ def place_canonical(
     return dict(zip(header.keys, places, strict=True))
 
 
-def _array_headers(index: Index, count: int) -> list[NpyHeader] | None:
+def _dtypes(header: Header) -> Collection[str]:
+    """Return the dtypes that the index may name."""
+    plain = DTYPE_NAMES.values()
+    return {*plain, *LOGICAL_DTYPES} if header.features.dtypes else plain
+
+
+def _array_headers(index: Index, count: int, *, allowed: Collection[str]) -> list[NpyHeader] | None:
     """Return what the index says of each array, as the array's own header would."""
     known: dict[str, NpyHeader] = {}
     arrays = []
@@ -104,19 +112,22 @@ def _array_headers(index: Index, count: int) -> list[NpyHeader] | None:
         for words in index.words():
             npy = known.get(words)
             if npy is None:
-                npy = known[words] = _array_header(words)
+                dtype, sizes, order = words.split(" ")
+                if dtype not in allowed:
+                    return None
+                npy = known[words] = _array_header(dtype, sizes, order)
             arrays.append(npy)
-    except (CheckpointError, KeyError):  # too large, or a dtype that a header cannot say
+    except CheckpointError:  # too large
         return None
     return arrays if len(arrays) == count else None
 
 
-def _array_header(words: str) -> NpyHeader:
-    dtype, sizes, order = words.split(" ")
-    descr = _DESCR[dtype]
-    if ">" in order:
-        descr = ">" + descr[1:]
+def _array_header(dtype: str, sizes: str, order: str) -> NpyHeader:
     shape = tuple(map(int, sizes.split(","))) if sizes else ()
+    logical = LOGICAL_DTYPES.get(dtype)
+    if logical is not None:
+        shape = logical.carrier_shape(shape)
+    descr = descr_of(dtype, big_endian=">" in order)
     return parse_npy_header(build_npy_header(descr, shape, "F" in order))
 
 
