@@ -257,8 +257,7 @@ def _unequal(x: Array, y: Array) -> Array:
     # As integers: of floats some bits do not count. complex128 has two integers.
     width = min(x.dtype.itemsize, 8)
     first, second = (each.view(f"u{width}").reshape(x.size, -1) for each in (x, y))
-    different = first != second
-    in_a_bit: Array = different[:, 0] if different.shape[1] == 1 else different.any(axis=1)
+    in_a_bit: Array = np.not_equal(first, second).any(axis=1)
     return in_a_bit
 
 
