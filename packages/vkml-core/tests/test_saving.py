@@ -97,3 +97,71 @@ def test_bfloat16_tensors_round_trip(path: Path, compress: bool) -> None:
     for key, expected in {"w": w, "t": w.T, "one": w[1, 2]}.items():
         assert (loaded[key].shape, loaded[key].dtype) == (expected.shape, vkml.bfloat16)
         assert vkml.equal(loaded[key], expected)
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_views_share_their_memory_again(path: Path, compress: bool) -> None:
+    numbers = vkml.arange(1, 10)
+    vkml.save(path, {"numbers": numbers, "evens": numbers[1::2]}, compress=compress)
+
+    loaded = vkml.load_tensors(path)
+    loaded["evens"].mul_(2)
+
+    assert loaded["numbers"].tolist() == [1, 4, 3, 8, 5, 12, 7, 16, 9]
+    assert loaded["evens"].storage() == loaded["numbers"].storage()
+
+
+def test_a_part_is_stored_alone_or_with_its_whole_storage(path: Path) -> None:
+    small = vkml.arange(1, 1000)[0:5]
+
+    vkml.save(path, {"small": small})
+    assert vkml.load_tensors(path)["small"].storage().size() == 5
+
+    vkml.save(path, {"small": small}, views="whole")
+    assert vkml.load_tensors(path)["small"].storage().size() == 999
+    assert vkml.load_tensors(path)["small"].tolist() == [1, 2, 3, 4, 5]
+
+    vkml.save(path, {"small": small.clone()}, views="whole")
+    assert vkml.load_tensors(path)["small"].storage().size() == 5
+
+
+def test_arrays_that_no_tensor_can_be_a_view_of_are_copied(path: Path) -> None:
+    memory = np.arange(40, dtype=np.uint8)
+    swapped = np.arange(4, dtype=">i4")
+    arrays = {
+        "memory": memory,
+        "odd": memory[1:33].view("f4"),
+        "swapped": swapped,
+        "reversed": swapped[::-1],
+    }
+    vkml.save(path, arrays)
+
+    loaded = vkml.load_tensors(path)
+    for key, array in arrays.items():
+        np.testing.assert_array_equal(loaded[key].numpy(), array)
+
+
+def test_a_tree_of_tensors_comes_back_with_its_sharing(path: Path) -> None:
+    w = vkml.arange(3.0)
+    vkml.save_tree(path, {"step": 7, "state": [w, (w[1:], None)], 3: "x"}, {"epoch": 1})
+
+    tree = vkml.load_tree(path)
+    tree["state"][0][1] = 10
+
+    assert (tree["step"], tree[3], vkml.load(path).metadata) == (7, "x", {"epoch": 1})
+    first, (part, nothing) = tree["state"]
+    assert isinstance(first, Tensor)
+    assert (first.tolist(), part.tolist(), nothing) == ([0, 10, 2], [10, 2], None)
+    assert vkml.load_tree(path, device="meta")["state"][0].device.type == "meta"
+
+
+@pytest.mark.parametrize("kind", ["tensor", "list", "tuple", "dict"])
+def test_a_tree_may_be_a_tensor_or_hold_only_one(path: Path, kind: str) -> None:
+    w = vkml.ones(2)
+    tree = {"tensor": w, "list": [w], "tuple": (w,), "dict": {"w": w}}[kind]
+
+    vkml.save_tree(path, tree)
+
+    found = vkml.load_tree(path)
+    assert type(found) is type(tree)
+    assert repr(found) == repr(tree)

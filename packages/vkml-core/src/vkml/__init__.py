@@ -109,8 +109,10 @@ from vkml.saving import (
     load,
     load_module,
     load_tensors,
+    load_tree,
     save,
     save_module,
+    save_tree,
 )
 from vkml.storage import Storage
 from vkml.tensor import Parameter, Tensor
@@ -160,10 +162,12 @@ __all__ = [
     "load",
     "load_module",
     "load_tensors",
+    "load_tree",
     "manual_seed",
     "no_grad",
     "save",
     "save_module",
+    "save_tree",
     "seed",
     "set_default_dtype",
     "set_grad_enabled",

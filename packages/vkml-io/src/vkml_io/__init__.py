@@ -20,6 +20,7 @@ from vkml_io.errors import (
     CheckpointError,
     ExpansionError,
     IntegrityError,
+    MissingPackageError,
     NotACheckpointError,
     StateMismatchError,
     UnsafeContentError,
@@ -33,6 +34,7 @@ from vkml_io.progress import Progress
 from vkml_io.reader import CheckpointReader, open
 from vkml_io.report import Finding, Report
 from vkml_io.schema import SchemaError
+from vkml_io.trees import load_tree, save_tree
 from vkml_io.validation import validate
 from vkml_io.writer import save
 
@@ -52,6 +54,7 @@ __all__ = [
     "IntegrityError",
     "LoadConfig",
     "MetadataChange",
+    "MissingPackageError",
     "NotACheckpointError",
     "Progress",
     "Report",
@@ -67,9 +70,11 @@ __all__ = [
     "inspect",
     "load",
     "load_module",
+    "load_tree",
     "open",
     "save",
     "save_module",
+    "save_tree",
     "update_metadata",
     "validate",
 ]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from vkml_io.errors import CheckpointError, quoted, violation
 from vkml_io.format import DEFLATED, HEADER_MEMBER
@@ -88,13 +87,11 @@ class KeyView(NamedTuple):
         """Return what the file holds, in a buffer in which the member's values begin at `start`."""
         return np.ndarray(self.carrier_shape, self.descr, buffer, start + self.offset, self.strides)
 
-    def outline(self, *, raw: bool) -> Array:
-        """Return an array of the dtype and shape that a reader gets, over next to no memory."""
+    def outcome(self, *, raw: bool) -> tuple[np.dtype[Any], tuple[int, ...]]:  # Any: see npy.py
+        """Return dtype and shape of the array that a reader gets."""
         if raw or self.logical is None:
-            rank = len(self.carrier_shape)
-            return as_strided(np.empty(1, self.descr), self.carrier_shape, (0,) * rank)
-        dtype = numpy_dtype(self.dtype, self.key)
-        return as_strided(np.empty(1, dtype), self.shape, (0,) * len(self.shape))
+            return np.dtype(self.descr), self.carrier_shape
+        return numpy_dtype(self.dtype, self.key), self.shape
 
     def finish(self, carrier: Array, *, raw: bool) -> Array:
         """Return the array that a reader gets for what the file holds; `raw` leaves carriers."""

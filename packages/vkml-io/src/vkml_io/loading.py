@@ -13,12 +13,14 @@ from vkml_io.configuration import config
 from vkml_io.errors import StateMismatchError, naming, quoted
 from vkml_io.format import Limits
 from vkml_io.loaded_arrays import empty_arrays, map_arrays, read_arrays
+from vkml_io.logical_dtypes import logical_dtype_of
 from vkml_io.source import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from vkml_io.aliases import Array, Metadata, Mmap, OnProgress, PathLike
+    from vkml_io.header import Header
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +122,44 @@ def load(
     >>> checkpoint.tensors["w"], checkpoint.metadata
     (array([0, 1, 2]), {'epoch': 3})
     """
+    limits = Limits(max_expansion_ratio, max_json, max_directory, max_file_size, follow_symlinks)
+    checkpoint, _ = read_checkpoint(
+        path,
+        limits,
+        keys=keys,
+        mmap=mmap,
+        verify=verify,
+        into=into,
+        data=data,
+        raw=raw,
+        progress=progress,
+    )
+    return checkpoint
+
+
+def read_checkpoint(
+    path: PathLike,
+    limits: Limits,
+    *,
+    keys: Sequence[str] | None = None,
+    mmap: Mmap | None,
+    verify: bool,
+    into: Mapping[str, Array] | None = None,
+    data: bool,
+    raw: bool,
+    progress: OnProgress | None,
+) -> tuple[Checkpoint, Header]:
+    """Return what `load` does, and what `vkml.json` says besides."""
     mmap = _mmap_of(mmap, into=into, data=data)
     if into is not None and (mmap or not data):
         raise ValueError("into= fills arrays with data: it goes with neither mmap nor data=False")
     wanted = None if keys is None else _wanted(keys)
     if into is not None and not isinstance(into, Mapping):
         raise TypeError(f"into must be a dict of arrays, not {type(into).__name__}")
-    limits = Limits(max_expansion_ratio, max_json, max_directory, max_file_size, follow_symlinks)
     with naming(path_of(path)), Archive(path, limits) as archive:
+        header = archive.header
         archive.check_layout()
-        chosen = archive.header.keys if wanted is None else _known(archive, wanted)
+        chosen = header.keys if wanted is None else _known(archive, wanted)
         targets = _targets(archive, chosen, into or {}, raw=raw)
         if mmap and data:
             tensors = map_arrays(archive, chosen, private=mmap == "c", verify=verify, raw=raw)
@@ -140,7 +170,7 @@ def load(
         else:
             tensors = empty_arrays(archive, chosen, raw=raw)
         archive.source.check_unchanged()
-        return Checkpoint(tensors, archive.header.metadata, archive.header.version)
+        return Checkpoint(tensors, header.metadata, header.version), header
 
 
 def _mmap_of(mmap: Mmap | None, *, into: object, data: bool) -> Mmap:
@@ -190,11 +220,11 @@ def _targets(
         if not isinstance(array, np.ndarray):
             problems.append(f"{quoted(key)} is a {type(array).__name__}, and no NumPy array")
             continue
-        found = archive.find(key).outline(raw=raw)
-        if (array.dtype, array.shape) != (found.dtype, found.shape):
+        dtype, shape = archive.find(key).outcome(raw=raw)
+        if (array.dtype, array.shape) != (dtype, shape):
             problems.append(
-                f"{quoted(key)} is {_dtype_text(array)} {array.shape}, in the file "
-                f"{_dtype_text(found)} {found.shape}"
+                f"{quoted(key)} is {_dtype_text(array.dtype)} {array.shape}, in the file "
+                f"{_dtype_text(dtype)} {shape}"
             )
         elif not array.flags.writeable:
             problems.append(f"{quoted(key)} is read-only")
@@ -203,5 +233,5 @@ def _targets(
     return into
 
 
-def _dtype_text(array: Array) -> str:
-    return array.dtype.name if array.dtype.kind == "V" else array.dtype.str
+def _dtype_text(dtype: np.dtype[Any]) -> str:  # Any: whatever NumPy has
+    return dtype.str if logical_dtype_of(dtype) is None else dtype.name
