@@ -34,6 +34,9 @@ class _Server(ThreadingHTTPServer):
         self.change: Callable[[int, Headers, bytes], tuple[int, Headers, bytes]] | None = None
         self.url = f"http://127.0.0.1:{self.server_port}/model.vkml"
 
+    def handle_error(self, *_arguments: Any) -> None:
+        """Say nothing: a client that reads no more closes the connection."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import vkml_io
-from vkml_io.archive_end import build_archive_end
+from vkml_io.archive_end import archive_end_size, build_archive_end
 from vkml_io.directory import Member, parse_directory
 from vkml_io.end_records import DirectoryPlace
 from vkml_io.format import DIRECTORY_RECORD
-from vkml_io.local_header import build_local_header
+from vkml_io.local_header import build_local_header, local_header_size
 from vkml_io.npy import build_npy_header
 
 if TYPE_CHECKING:
@@ -75,3 +75,15 @@ def test_zipfile_reads_the_records_of_a_file_beyond_4_gib(sparse: Path) -> None:
         assert archive.getinfo("tensors/large.npy").file_size == 2**32 + 128
         assert archive.read("tensors/small.npy").endswith(b"\0\0\x80\x3f")
         assert archive.read("vkml.json") == JSON
+
+
+@pytest.mark.parametrize("align", [1, 64, 4096])
+@pytest.mark.parametrize("size", [0, 100, 0xFFFFFFFE, 0xFFFFFFFF, 2**40])
+@pytest.mark.parametrize("name", ["a", "é" * 50])
+def test_the_sizes_of_records_are_known_beforehand(name: str, size: int, align: int) -> None:
+    for offset in (*range(130), 0xFFFFFFFE, 0xFFFFFFFF, 2**41):
+        member = Member(name, 0, 0, 0, size, size, offset)
+
+        assert local_header_size(member, align) == len(build_local_header(member, align))
+        end = build_archive_end([member, member], offset + size)
+        assert archive_end_size([member, member], offset + size) == len(end)

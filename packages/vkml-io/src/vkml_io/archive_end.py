@@ -25,6 +25,7 @@ from vkml_io.format import (
     ZIP64_LOCATOR,
     ZIP64_LOCATOR_SIGNATURE,
 )
+from vkml_io.names import name_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,14 +39,26 @@ def build_archive_end(members: Sequence[Member], offset: int) -> bytes:
     return directory + _end_records(len(members), len(directory), offset)
 
 
+def archive_end_size(members: Sequence[Member], offset: int) -> int:
+    """Return how long `build_archive_end` of the same arguments is."""
+    size = sum(map(_record_size, members))
+    return size + len(_end_records(len(members), size, offset))
+
+
+def _record_size(member: Member) -> int:
+    if max(member.size, member.stored_size, member.offset) >= SENTINEL_32:
+        return len(_record(member))
+    return DIRECTORY_RECORD.size + name_size(member.name)
+
+
 def _record(member: Member) -> bytes:
     raw_name = member.name.encode("utf-8")
-    plain = (member.size, member.stored_size, member.offset)
-    # Only what does not fit 32 bits goes into the zip64 field, in this order.
-    large = [value for value in plain if value >= SENTINEL_32]
-    size, stored_size, offset = (min(value, SENTINEL_32) for value in plain)
-    extra = b""
-    if large:
+    size, stored_size, offset = plain = (member.size, member.stored_size, member.offset)
+    extra, large = b"", []
+    if max(plain) >= SENTINEL_32:
+        # Only what does not fit 32 bits goes into the zip64 field, in this order.
+        large = [value for value in plain if value >= SENTINEL_32]
+        size, stored_size, offset = (min(value, SENTINEL_32) for value in plain)
         extra = EXTRA_HEADER.pack(EXTRA_ZIP64, 8 * len(large))
         extra += struct.pack(f"<{len(large)}Q", *large)
     needed = VERSION_NEEDED_ZIP64 if large else VERSION_NEEDED

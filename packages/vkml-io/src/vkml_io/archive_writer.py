@@ -16,7 +16,7 @@ from vkml_io.checksums import Checksums
 from vkml_io.contents import CHUNK
 from vkml_io.directory import Member
 from vkml_io.format import DEFAULT_EXPANSION_RATIO, DEFLATED, FLAG_UTF8, STORED
-from vkml_io.local_header import build_local_header
+from vkml_io.local_header import build_local_header, local_header_size
 from vkml_io.reading import array_bytes
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ArchiveWriter:
 
     def add_bytes(self, name: str, parts: list[platform.Buffer], *, align: int) -> Written:
         """Write a stored member whose bytes are in memory."""
-        size = sum(len(part) for part in parts)
+        size = sum(map(len, parts))
         if size < _SMALL:
             checksums = Checksums(parts, sha256=self._sha256)
             member = self._member(name, STORED, checksums.crc32, size, size)
@@ -90,9 +90,8 @@ class ArchiveWriter:
                 self._flush()
             return Written(start, False, checksums.sha256)
         self._flush()
-        start = self._position + len(
-            build_local_header(self._member(name, STORED, 0, size, size), align)
-        )
+        draft = self._member(name, STORED, 0, size, size)
+        start = self._position + local_header_size(draft, align)
         # zlib, hashlib and the write release the GIL: they run side by side.
         with running(partial(Checksums, parts, sha256=self._sha256)) as future:
             position = start
@@ -117,7 +116,7 @@ class ArchiveWriter:
         self._flush()
         size = len(npy_header) + array.nbytes
         draft = self._member(name, STORED, 0, size, size)
-        position = self._position + len(build_local_header(draft, self._align))
+        position = self._position + local_header_size(draft, self._align)
         checksums = Checksums([], sha256=self._sha256)
         for piece in _pieces(npy_header, array):
             checksums.update(piece)
@@ -130,7 +129,7 @@ class ArchiveWriter:
         self._flush()
         size = len(npy_header) + array.nbytes
         draft = self._member(name, DEFLATED, 0, 0, size)
-        start = self._position + len(build_local_header(draft, self._align))
+        start = self._position + local_header_size(draft, self._align)
         # A reader refuses what expands too much. Huffman codes alone, without matches, spend at
         # least one bit a byte: eight times at most.
         for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY):

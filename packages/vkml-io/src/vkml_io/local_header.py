@@ -17,6 +17,7 @@ from vkml_io.format import (
     VERSION_NEEDED,
     VERSION_NEEDED_ZIP64,
 )
+from vkml_io.names import name_size
 
 if TYPE_CHECKING:
     from vkml_io.source import Source
@@ -39,11 +40,8 @@ def build_local_header(member: Member, align: int) -> bytes:
         extra += size.to_bytes(8, "little") + stored_size.to_bytes(8, "little")
         size = stored_size = SENTINEL_32
         needed = VERSION_NEEDED_ZIP64
-    unpadded = member.offset + LOCAL_HEADER.size + len(raw_name) + len(extra)
-    padding = -unpadded % align
+    padding = _padding(member.offset + LOCAL_HEADER.size + len(raw_name) + len(extra), align)
     if padding:
-        if padding < EXTRA_HEADER.size:  # no room for the field's own header
-            padding += align
         extra += EXTRA_HEADER.pack(EXTRA_PADDING, padding - EXTRA_HEADER.size)
         extra += bytes(padding - EXTRA_HEADER.size)
     fixed = LOCAL_HEADER.pack(
@@ -60,6 +58,21 @@ def build_local_header(member: Member, align: int) -> bytes:
         len(extra),
     )
     return fixed + raw_name + extra
+
+
+def local_header_size(member: Member, align: int) -> int:
+    """Return how long `build_local_header` of the same arguments is."""
+    if member.size >= SENTINEL_32:
+        return len(build_local_header(member, align))
+    unpadded = LOCAL_HEADER.size + name_size(member.name)
+    return unpadded + _padding(member.offset + unpadded, align)
+
+
+def _padding(position: int, align: int) -> int:
+    """Return the size of the field that brings what follows to a multiple of `align`."""
+    padding = -position % align
+    # There must be room for the field's own header.
+    return padding + align if 0 < padding < EXTRA_HEADER.size else padding
 
 
 class MemberData(NamedTuple):

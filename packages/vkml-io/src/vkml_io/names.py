@@ -50,6 +50,11 @@ def key_of(name: str) -> str:
     return name[len(TENSOR_FOLDER) : -len(TENSOR_SUFFIX)]
 
 
+def name_size(name: str) -> int:
+    """Return the bytes that a name takes in the archive."""
+    return len(name) if name.isascii() else len(name.encode("utf-8"))
+
+
 def name_problem(name: str) -> str | None:
     """Return what is wrong with a member name, or None."""
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from vkml_io.archive_end import build_archive_end
+from vkml_io.archive_end import archive_end_size
 from vkml_io.directory import Member
 from vkml_io.errors import CheckpointError, quoted, violation
 from vkml_io.features import Features
@@ -22,7 +22,7 @@ from vkml_io.format import (
 )
 from vkml_io.header import encode_header
 from vkml_io.index import index_entry
-from vkml_io.local_header import build_local_header
+from vkml_io.local_header import local_header_size
 from vkml_io.metadata import encode_metadata
 from vkml_io.names import escaped_member, member_of, name_problem, storage_member, storage_name
 from vkml_io.npy import build_npy_header, check_array_size
@@ -238,7 +238,7 @@ def _plan_layout(plan: SavePlan, align: int, *, sha256: bool) -> int:
     for planned in plan.members:
         size = len(planned.npy_header) + planned.nbytes
         members.append(Member(planned.name, 0, STORED, 0, size, size, position))
-        start = position + len(build_local_header(members[-1], align))
+        start = position + local_header_size(members[-1], align)
         starts[planned.name] = (start, False)
         position = start + size
     digests = [_NO_DIGEST] * len(members) if sha256 else None
@@ -250,8 +250,8 @@ def _plan_layout(plan: SavePlan, align: int, *, sha256: bool) -> int:
             "split the checkpoint into several files, or save large metadata as arrays",
         )
     members.append(Member(HEADER_MEMBER, 0, STORED, 0, json_size, json_size, position))
-    position += len(build_local_header(members[-1], 1)) + json_size
-    end = build_archive_end(members, position)
-    if len(end) - DIRECTORY_RECORD.size > limits.max_directory:
+    position += local_header_size(members[-1], 1) + json_size
+    end_size = archive_end_size(members, position)
+    if end_size - DIRECTORY_RECORD.size > limits.max_directory:
         raise violation("B6", "too many keys for one directory; split the checkpoint")
-    return position + len(end)
+    return position + end_size
