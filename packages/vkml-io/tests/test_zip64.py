@@ -87,3 +87,17 @@ def test_the_sizes_of_records_are_known_beforehand(name: str, size: int, align: 
         assert local_header_size(member, align) == len(build_local_header(member, align))
         end = build_archive_end([member, member], offset + size)
         assert archive_end_size([member, member], offset + size) == len(end)
+
+
+def test_records_made_at_once_are_those_made_one_by_one() -> None:
+    members = [
+        Member(name, 0x800 * (not name.isascii()), method, 0xFFFFFFFF - i, 5 * i, 7 * i, 9 * i)
+        for i, (name, method) in enumerate([("a", 0), ("é" * 9, 8), ("b/c", 0), ("", 0)])
+    ]
+    large = Member("large", 0, 0, 1, 2**32, 2**32, 5)
+
+    together = build_archive_end(members, 100)
+    one_by_one = build_archive_end([*members, large], 100)
+
+    records = sum(46 + len(member.name.encode()) for member in members)
+    assert together[:records] == one_by_one[:records]

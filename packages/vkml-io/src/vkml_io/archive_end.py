@@ -5,6 +5,9 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from vkml_io.canonical_directory import CONSTANT, RECORD
 from vkml_io.format import (
     DATE_1980_01_01,
     DIRECTORY_RECORD,
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
 
 def build_archive_end(members: Sequence[Member], offset: int) -> bytes:
     """Return the directory, which starts at `offset`, and the end records after it."""
-    directory = b"".join(map(_record, members))
+    directory = _plain_records(members)
+    if directory is None:
+        directory = b"".join(map(_record, members))
     return directory + _end_records(len(members), len(directory), offset)
 
 
@@ -43,6 +48,28 @@ def archive_end_size(members: Sequence[Member], offset: int) -> int:
     """Return how long `build_archive_end` of the same arguments is."""
     size = sum(map(_record_size, members))
     return size + len(_end_records(len(members), size, offset))
+
+
+def _plain_records(members: Sequence[Member]) -> bytes | None:
+    """Return all records, made at once; None if one of them needs a zip64 field."""
+    if not members:
+        return None
+    names, flags, methods, checksums, stored_sizes, sizes, offsets = zip(*members, strict=True)
+    if max(*sizes, *stored_sizes, *offsets) >= SENTINEL_32:
+        return None
+    raw_names = [name.encode("utf-8") for name in names]
+    records = np.zeros(len(members), RECORD)
+    for field, value in CONSTANT.items():
+        records[field] = value
+    records["flags"], records["method"], records["crc32"] = flags, methods, checksums
+    records["stored_size"], records["size"], records["offset"] = stored_sizes, sizes, offsets
+    records["name_length"] = list(map(len, raw_names))
+    fixed = records.tobytes()
+    starts = range(0, len(fixed), RECORD.itemsize)
+    return b"".join(
+        fixed[start : start + RECORD.itemsize] + raw_name
+        for start, raw_name in zip(starts, raw_names, strict=True)
+    )
 
 
 def _record_size(member: Member) -> int:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from vkml_io.end_records import DirectoryPlace
 
 # The fixed part of a record, as DIRECTORY_RECORD has it.
-_RECORD = np.dtype(
+RECORD = np.dtype(
     [
         ("signature", "<u4"),
         ("made_by", "<u2"),
@@ -59,8 +59,8 @@ _RECORD = np.dtype(
     ]
 )
 _FIRST_PRINTABLE, _LAST_PRINTABLE = ord(" "), ord("~")  # of ASCII
-_BLANK = "\0" * _RECORD.itemsize
-_CONSTANT = {
+_BLANK = "\0" * RECORD.itemsize
+CONSTANT = {
     "signature": int.from_bytes(DIRECTORY_SIGNATURE, "little"),
     "made_by": MADE_BY_UNIX | VERSION_NEEDED,
     "needed": VERSION_NEEDED,
@@ -92,12 +92,12 @@ def parse_canonical(
     raw_keys = keys if len(text) == len(blank) else [key.encode("utf-8") for key in keys]
     lengths = np.fromiter(map(len, raw_keys), np.int64, len(keys)) + len(member_of(""))
     lengths = np.append(lengths, len(HEADER_MEMBER))
-    positions = np.cumsum(lengths + _RECORD.itemsize) - lengths - _RECORD.itemsize
-    records = records_at(data, _RECORD, positions)
+    positions = np.cumsum(lengths + RECORD.itemsize) - lengths - RECORD.itemsize
+    records = records_at(data, RECORD, positions)
     if not (_are_named(records, keys, lengths) and _are_sound(records, place.offset)):
         return None
     blanked = bytearray(data)
-    _windows(blanked, _RECORD.itemsize)[positions] = np.zeros((), _as_bytes(_RECORD.itemsize))
+    _windows(blanked, RECORD.itemsize)[positions] = np.zeros((), _as_bytes(RECORD.itemsize))
     return DirectoryTable(keys, records) if blanked == blank else None
 
 
@@ -113,10 +113,10 @@ def expands_at_most(table: DirectoryTable, file_size: int, ratio: float) -> bool
 
 def last_record(data: bytes, name: str) -> tuple[int, int, int] | None:
     """Return offset, size and CRC-32 of the last member, if it is stored and called `name`."""
-    length = _RECORD.itemsize + len(name)
+    length = RECORD.itemsize + len(name)
     if len(data) < length or not data.endswith(name.encode("ascii")):
         return None
-    record = records_at(data, _RECORD, np.array([len(data) - length]))[0]
+    record = records_at(data, RECORD, np.array([len(data) - length]))[0]
     if record["method"] != STORED or record["size"] != record["stored_size"]:
         return None
     return int(record["offset"]), int(record["size"]), int(record["crc32"])
@@ -138,7 +138,7 @@ def _as_bytes(size: int) -> np.dtype[np.void]:
 
 
 def _are_sound(records: Array, directory_offset: int) -> bool:
-    if not all((records[field] == value).all() for field, value in _CONSTANT.items()):
+    if not all((records[field] == value).all() for field, value in CONSTANT.items()):
         return False
     size, stored_size, offset = (
         records[field].astype(np.int64) for field in ("size", "stored_size", "offset")
