@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import vkml_io
+from vkml_io.sharing import VIEWS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +61,30 @@ def test_the_way_of_writing_does_not_change_the_digest(
     vkml_io.save(tmp_path / "b.vkml", other, {"epoch": 4}, compress=True, align=4096)
 
     assert vkml_io.digest(tmp_path / "b.vkml") == vkml_io.digest(path)
+
+
+def test_shared_memory_and_escaped_keys_do_not_change_the_digest(tmp_path: Path) -> None:
+    numbers = np.arange(1, 1000, dtype=">i4")
+    arrays = {"numbers": numbers, "evens": numbers[1::2], "../small": numbers[:5], "../x": numbers}
+    digests = set()
+    for views in VIEWS:
+        vkml_io.save(tmp_path / "a.vkml", arrays, views=views)
+        digests.add(vkml_io.digest(tmp_path / "a.vkml"))
+
+    assert digests == {_by_hand(arrays)}
+
+
+def test_a_dtype_that_numpy_lacks_is_hashed_by_its_bits(tmp_path: Path) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    values = np.array([1.5, -2, np.nan], ml_dtypes.bfloat16)
+    vkml_io.save(tmp_path / "a.vkml", {"w": values})
+
+    parts = [b"vkml-content-1\n"]
+    for text in (b"w", b"bfloat16"):
+        parts += [struct.pack("<Q", len(text)), text]
+    parts += [struct.pack("<2Q", 1, 3), values.view("<u2").tobytes()]
+    assert vkml_io.digest(tmp_path / "a.vkml") == hashlib.sha256(b"".join(parts)).hexdigest()
+    assert vkml_io.digest({"w": values}) == vkml_io.digest(tmp_path / "a.vkml")
 
 
 @pytest.mark.parametrize(

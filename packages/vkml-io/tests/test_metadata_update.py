@@ -34,6 +34,28 @@ def test_the_file_is_the_one_that_save_would_have_written(
     assert (tmp_path / "a.vkml").read_bytes() == (tmp_path / "b.vkml").read_bytes()
 
 
+def test_shared_memory_escaped_keys_and_trees_stay(tmp_path: Path) -> None:
+    numbers = np.arange(1, 10)
+    tensors = {"numbers": numbers, "evens": numbers[1::2], "../escaped": np.ones(2)}
+    vkml_io.save(tmp_path / "a.vkml", tensors, OLD, sha256=True)
+    vkml_io.save(tmp_path / "b.vkml", tensors, NEW, sha256=True)
+    vkml_io.save_tree(tmp_path / "tree.vkml", {"layers": [numbers, (numbers[:2], 3.5)]}, OLD)
+
+    vkml_io.update_metadata(tmp_path / "a.vkml", NEW)
+    vkml_io.update_metadata(tmp_path / "tree.vkml", NEW)
+
+    assert (tmp_path / "a.vkml").read_bytes() == (tmp_path / "b.vkml").read_bytes()
+    assert vkml_io.validate(tmp_path / "tree.vkml").is_sound
+    loaded = vkml_io.load_tree(tmp_path / "tree.vkml")
+    assert repr(vkml_io.load(tmp_path / "tree.vkml").metadata) == repr(NEW)
+    assert repr(loaded) == repr(vkml_io.load_tree(_saved_tree(tmp_path, numbers)))
+
+
+def _saved_tree(folder: Path, numbers: Array) -> Path:
+    vkml_io.save_tree(folder / "new.vkml", {"layers": [numbers, (numbers[:2], 3.5)]}, NEW)
+    return folder / "new.vkml"
+
+
 def test_a_checkpoint_without_arrays_can_be_updated(tmp_path: Path) -> None:
     vkml_io.save(tmp_path / "a.vkml", {}, OLD)
     vkml_io.save(tmp_path / "b.vkml", {}, NEW)

@@ -1,9 +1,19 @@
 from __future__ import annotations
 
 import io
+import sys
+from typing import TYPE_CHECKING
 
-from vkml_io import Progress
+import numpy as np
+import pytest
+
+import vkml_io
+from vkml_io import Progress, progress_bar
+from vkml_io.cli import main
 from vkml_io.progress_bar import ProgressBar, bar_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Terminal(io.StringIO):
@@ -58,3 +68,24 @@ def test_the_bar_is_drawn_ten_times_a_second_at_most() -> None:
 
 def test_no_bytes_at_all_are_all_of_them() -> None:
     assert "100%" in bar_text(Progress(0, 0, "w"))
+
+
+@pytest.mark.parametrize("command", ["validate", "digest", "diff"])
+def test_a_command_draws_on_stderr_and_writes_its_result_on_stdout(
+    tmp_path: Path,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = str(tmp_path / "a.vkml")
+    vkml_io.save(path, {"w": np.ones(3), "v": np.ones(2)})
+    terminal = Terminal()
+    monkeypatch.setattr(progress_bar, "_PATIENCE_S", 0)
+    monkeypatch.setattr(progress_bar, "_INTERVAL_S", 0)
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    assert main([command, path, *([path] if command == "diff" else [])]) == 0
+
+    assert "] 100%  " in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r")
+    assert "\r" not in capsys.readouterr().out

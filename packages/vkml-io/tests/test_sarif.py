@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -15,10 +17,9 @@ from vkml_io.report import Finding, Report
 from vkml_io.rules import RULES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from forge import Forge
 
+FORMAT = Path(__file__).parents[3] / "docs" / "format.md"
 # Of each kind of object that we write: its required properties (SARIF 2.1.0, section 3), and the
 # others that the standard defines and we use. It defines no more than these under such names.
 REQUIRED: dict[str, dict[str, str]] = {
@@ -151,8 +152,23 @@ def test_a_log_of_very_many_findings_is_cut_and_says_so() -> None:
     assert "1000 more" in note["message"]["text"]
 
 
-def test_every_rule_has_a_sentence() -> None:
-    assert all(text.endswith(".") for text in RULES.values())
+def test_every_code_in_the_source_has_a_rule_with_a_sentence() -> None:
+    source = Path(vkml_io.__file__).parent
+    text = "".join(path.read_text() for path in source.glob("*.py"))
+    codes = set(
+        re.findall(r"""(?:violation\(\s*|code=|Finding\(\s*|Mismatch\()"([A-Z][^"]*)\"""", text)
+    )
+
+    assert len(codes) > 40
+    assert codes <= RULES.keys()
+    assert all(sentence.endswith(".") for sentence in RULES.values())
+
+
+@pytest.mark.skipif(not FORMAT.exists(), reason="docs are in the repository, not in the sdist")
+def test_the_format_describes_every_check() -> None:
+    described = set(re.findall(r"\*\*([A-G][0-9]+)\*\*", FORMAT.read_text()))
+
+    assert {code for code in RULES if code[0] in "ABCDEG"} <= described
 
 
 def test_the_command_writes_sarif(damaged: Path, capsys: pytest.CaptureFixture[str]) -> None:
