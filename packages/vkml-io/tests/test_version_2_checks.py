@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import vkml_io
@@ -11,6 +12,8 @@ from hostile_version_2 import CASES, SOUND
 from vkml_io.cli import main
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from forge import Forge
 
 
@@ -90,3 +93,53 @@ def test_a_caller_who_trusts_the_file_raises_the_limit_on_views(forge: Forge) ->
     shown = vkml_io.load(path, max_expansion_ratio=1e5).tensors["v"]
 
     assert shown.shape == (10**6,)
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_flipped_byte_is_refused_or_harmless_and_every_prefix_is_refused(
+    tmp_path: Path, compress: bool
+) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    path = tmp_path / "a.vkml"
+    base = np.arange(12, dtype="i2")
+    tree = {
+        "../base": base, "part": (base[1::3], base[2:4].view("u1")), "none": [base[::4], 1.5],
+        "w": np.array([[1, -2, 3]], ml_dtypes.int4), "h": np.array([1.5], ml_dtypes.bfloat16),
+    }  # fmt: skip
+    vkml_io.save_tree(path, tree, {"epoch": 3}, compress)
+    sound = path.read_bytes()
+    expected = _content(path)
+
+    for position in range(len(sound)):
+        changed = bytearray(sound)
+        changed[position] ^= 1 << position % 8
+        path.write_bytes(changed)
+        try:
+            found = _content(path)
+        except vkml_io.CheckpointError:
+            assert not vkml_io.validate(path).is_sound
+            continue
+        assert found == expected, position
+    for size in range(len(sound)):
+        path.write_bytes(sound[:size])
+        with pytest.raises(vkml_io.CheckpointError):
+            vkml_io.load(path)
+
+
+def _content(path: Path) -> object:
+    loaded = vkml_io.load(path)
+    arrays = {key: (str(x.dtype), x.shape, x.tobytes()) for key, x in loaded.tensors.items()}
+    return arrays, loaded.metadata, repr(vkml_io.load_tree(path))
+
+
+@pytest.mark.parametrize("name", [*CASES, *SOUND])
+def test_the_fast_way_and_the_general_one_give_one_verdict(
+    forge: Forge, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = SOUND[name] if name in SOUND else CASES[name][1]
+    path = build(forge)
+    fast = vkml_io.validate(path).to_json()
+
+    monkeypatch.setattr("vkml_io.archive.read_canonical", lambda *_: None)
+
+    assert vkml_io.validate(path).to_json() == fast

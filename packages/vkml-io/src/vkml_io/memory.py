@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from vkml_io.views import extent_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
     from vkml_io.aliases import Array
     from vkml_io.entry import VkmlEntry
@@ -19,42 +18,93 @@ if TYPE_CHECKING:
 _HOST = object()  # the space of all NumPy arrays
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Protocol):
     """A place in a space of addresses: this process's memory, or one storage of a device.
 
     Attributes
     ----------
-    space : Hashable
-        Addresses of equal spaces can be compared: the token of an entry, or that of this process.
+    outline : array
+        Has the dtype of the values or of their carrier, their shape and strides, no values.
     start : int
         The address of the first value.
     low, high : int
         The range that the values span; it is not empty.
-    shape, strides : tuple of int
-        The lengths and the steps of the axes, in bytes.
-    descr : str
-        The dtype of the values, or of their carrier.
-    whole : callable
-        Returns the range of the whole storage that they lie in.
-    read : callable
-        Returns the bytes of a range of that storage.
     """
 
-    space: Hashable
+    outline: Array
     start: int
     low: int
     high: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    descr: str
-    is_contiguous: bool
-    whole: Callable[[], tuple[int, int]]
-    read: Callable[[StorageCache, int, int], Array]
 
-    def fills(self, low: int, high: int) -> bool:
-        """Return whether a member with these values in their order holds the range, no more."""
-        return self.is_contiguous and (self.low, self.high) == (low, high)
+    @property
+    def space(self) -> Hashable:
+        """A token: addresses of equal spaces can be compared."""
+
+    def whole(self) -> tuple[int, int]:
+        """Return the range of the whole storage that the values lie in."""
+
+    def read(self, cache: StorageCache, low: int, high: int, /) -> Array:
+        """Return the bytes of a range of that storage."""
+
+
+def fills(memory: Memory, low: int, high: int) -> bool:
+    """Return whether a member with these values in their order holds the range, no more."""
+    flags = memory.outline.flags
+    contiguous = flags.c_contiguous or flags.f_contiguous
+    return contiguous and (memory.low, memory.high) == (low, high)
+
+
+class HostMemory:
+    """The memory of a NumPy array."""
+
+    __slots__ = ("high", "low", "outline", "start")
+    space = _HOST
+
+    def __init__(self, array: Array) -> None:
+        self.outline = array
+        self.start, self.low, self.high = _span(array)
+
+    def whole(self) -> tuple[int, int]:
+        """Return the range of the array that owns the memory."""
+        root = self.outline
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        _, low, high = _span(root)
+        return min(low, self.low), max(high, self.high)
+
+    def read(self, _cache: StorageCache, low: int, high: int, /) -> Array:
+        """Return the bytes of a range, which are not copied."""
+        return np.asarray(_HostBytes(self.outline, low, high))
+
+
+def memory_of_array(array: Array) -> HostMemory | None:
+    """Return where a NumPy array lies; None if it has no values."""
+    return HostMemory(array) if array.size else None
+
+
+class EntryMemory:
+    """The storage of an entry."""
+
+    __slots__ = ("_entry", "high", "low", "outline", "start")
+
+    def __init__(self, entry: VkmlEntry, outline: Array) -> None:
+        self._entry = entry
+        self.outline = outline
+        self.start = entry.offset
+        self.low, self.high = extent_of(entry.shape, entry.strides, entry.offset, outline.itemsize)
+
+    @property
+    def space(self) -> Hashable:
+        """The token of the storage."""
+        return self._entry.storage
+
+    def whole(self) -> tuple[int, int]:
+        """Return the range of the whole storage."""
+        return 0, self._entry.storage_nbytes
+
+    def read(self, cache: StorageCache, low: int, high: int, /) -> Array:
+        """Return the bytes of a range."""
+        return cache.read(self._entry)[low:high]
 
 
 class _HostBytes:
@@ -65,58 +115,6 @@ class _HostBytes:
         self.__array_interface__ = {
             "version": 3, "typestr": "|u1", "shape": (high - low,), "data": (low, True),
         }  # fmt: skip
-
-
-def memory_of_array(array: Array) -> Memory | None:
-    """Return where a NumPy array lies; None if it has no values."""
-    if not array.size:
-        return None
-    start, low, high = _span(array)
-
-    def whole() -> tuple[int, int]:
-        root = array
-        while isinstance(root.base, np.ndarray):
-            root = root.base
-        _, root_low, root_high = _span(root)
-        return min(low, root_low), max(high, root_high)
-
-    def read(_cache: StorageCache, low: int, high: int) -> Array:
-        return np.asarray(_HostBytes(array, low, high))
-
-    flags = array.flags
-    contiguous = flags.c_contiguous or flags.f_contiguous
-    return Memory(
-        _HOST,
-        start,
-        low,
-        high,
-        array.shape,
-        array.strides,
-        array.dtype.str,
-        contiguous,
-        whole,
-        read,
-    )
-
-
-def memory_of_entry(entry: VkmlEntry, outline: Array) -> Memory | None:
-    """Return where the array of an entry lies; `outline` has its carrier, shape and strides."""
-    if not outline.size:
-        return None
-    low, high = extent_of(entry.shape, entry.strides, entry.offset, outline.itemsize)
-    flags = outline.flags
-    return Memory(
-        entry.storage,
-        entry.offset,
-        low,
-        high,
-        entry.shape,
-        entry.strides,
-        outline.dtype.str,
-        flags.c_contiguous or flags.f_contiguous,
-        lambda: (0, entry.storage_nbytes),
-        lambda cache, low, high: cache.read(entry)[low:high],
-    )
 
 
 def _span(array: Array) -> tuple[int, int, int]:

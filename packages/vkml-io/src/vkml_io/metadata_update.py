@@ -15,13 +15,15 @@ from vkml_io.atomic import replacing
 from vkml_io.contents import chunks
 from vkml_io.directory import Member
 from vkml_io.end_records import find_directory
-from vkml_io.errors import naming, violation
+from vkml_io.errors import naming, quoted, violation
 from vkml_io.format import HEADER_MEMBER, STORED, Limits
 from vkml_io.header import parse_header
 from vkml_io.local_header import build_local_header
+from vkml_io.logical_dtypes import LOGICAL_DTYPES
 from vkml_io.metadata import encode_metadata
 from vkml_io.path_arguments import check_order, check_path
 from vkml_io.strict_json import parse_json
+from vkml_io.views import check_views_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,13 +93,27 @@ def update_metadata(
             pieces, members = _lay_out(archive, ends)
             document = _document(archive, ends) | {"metadata": encoded}
             if any(piece.made for piece in pieces):
+                _check_shapes(archive)
                 document.pop("index", None)  # it may be left out, and its places are the old ones
             last = pieces[-1] if pieces else _Piece(b"", 0, 0, 0)
             end = last.position + len(last.made) + last.size
             tail = _tail(document, members, end, limits)
+            views = archive.header.features.views
+            check_views_size(views, end + len(tail), limits.max_expansion_ratio)
             with replacing(path, durable=durable) as descriptor:
                 _write(archive, descriptor, pieces, end, tail)
                 archive.source.check_unchanged()
+
+
+def _check_shapes(archive: Archive) -> None:
+    """Refuse to drop an index that alone knows the shape of an array (G4)."""
+    for key, dtype in archive.header.features.dtypes.items():
+        if LOGICAL_DTYPES[dtype].is_packed:
+            raise violation(
+                "G4",
+                f"{quoted(key)} is {dtype}, and the members lie in another order than vkml-io "
+                "writes; load the checkpoint, and save it with the new metadata",
+            )
 
 
 def _ends(archive: Archive, limits: Limits) -> dict[str, int]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vkml_io.archive_end import archive_end_size
 from vkml_io.directory import Member
@@ -40,8 +40,7 @@ _NO_DIGEST = "0" * 64  # as long as every SHA-256
 _BYTES_DESCR = "|u1"  # of a storage without a key
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedMember:
+class PlannedMember(NamedTuple):
     """One stored array and the bytes that stand before its values.
 
     Attributes

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from vkml_io.memory import fills
 from vkml_io.names import is_storage_name
 from vkml_io.views import View
 
@@ -49,8 +50,7 @@ class Shared:
             memory = values[key].memory
             if (
                 memory is not None
-                and memory.is_contiguous
-                and (memory.low, memory.high) == (self.low, self.high)
+                and fills(memory, self.low, self.high)
                 and not values[key].is_packed
                 and not is_storage_name(key)  # as a storage it would mean another one
             ):
@@ -65,9 +65,9 @@ class Shared:
         return View(
             storage=storage,
             dtype=value.dtype,
-            big_endian=memory.descr[0] == ">",
-            shape=memory.shape,
-            strides=memory.strides,
+            big_endian=memory.outline.dtype.str[0] == ">",
+            shape=memory.outline.shape,
+            strides=memory.outline.strides,
             offset=memory.start - self.low,
         )
 
@@ -86,11 +86,13 @@ def find_shared(values: Mapping[str, Value], views: Views) -> list[Shared]:
     found = []
     for spans in spaces.values():
         for low, high, keys in _merge(spans):
+            alone = len(keys) == 1
+            if alone and views != "whole":
+                continue  # it shares memory with no other array
             ordered = tuple(sorted(keys, key=positions.__getitem__))
             memory = values[ordered[0]].memory
-            alone = len(ordered) == 1
-            if memory is None or (alone and (views != "whole" or memory.fills(low, high))):
-                continue  # it shares memory with no other array
+            if memory is None or (alone and fills(memory, low, high)):
+                continue
             found.append(Shared(memory, low, high, ordered))
     return sorted(found, key=lambda shared: positions[shared.keys[0]])
 

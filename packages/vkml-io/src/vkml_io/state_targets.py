@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from vkml_io.entry import entry_of
 from vkml_io.format import DTYPE_NAMES
-from vkml_io.logical_dtypes import logical_dtype_of
+from vkml_io.torch_arrays import as_torch, is_of_torch
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -67,7 +66,7 @@ def memory_identity(target: Any) -> Hashable:
     entry = entry_of(target)
     if entry is not None:
         return (entry.storage, entry.offset, entry.shape, entry.strides)
-    if _of_torch(target):
+    if is_of_torch(target):
         return (str(target.device), target.data_ptr(), tuple(target.shape), target.stride())
     return id(target)
 
@@ -78,25 +77,7 @@ def copy_into(target: Any, array: Array) -> None:
         np.copyto(target, array, casting="unsafe")  # the caller asked `cast_allowed`
         return
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
-    if _of_torch(target):
-        target.copy_(_as_torch(native))
+    if is_of_torch(target):
+        target.copy_(as_torch(native))
     else:
         target.copy_(native)
-
-
-def _of_torch(target: Any) -> bool:
-    """Return whether this is a torch tensor, whose `copy_` takes no NumPy array."""
-    return type(target).__module__.partition(".")[0] == "torch"
-
-
-def _as_torch(array: Array) -> Any:
-    """Return an array as a torch tensor; torch takes bfloat16 as the integers that carry it."""
-    torch = sys.modules["torch"]
-    logical = logical_dtype_of(array.dtype)
-    if logical is None:
-        return torch.from_numpy(array)
-    dtype = getattr(torch, logical.name, None)
-    if dtype is None or logical.is_packed:
-        return torch.from_numpy(array.astype(np.float32))
-    carrier = np.int16 if logical.itemsize == 2 else np.uint8
-    return torch.from_numpy(np.array(array, order="C").view(carrier)).view(dtype)

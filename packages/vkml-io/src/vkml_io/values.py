@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -13,9 +12,10 @@ from numpy.lib.stride_tricks import as_strided
 from vkml_io.entry import VkmlEntry, entry_of
 from vkml_io.errors import quoted, violation
 from vkml_io.format import DTYPE_NAMES, MAX_DIMENSIONS
-from vkml_io.logical_dtypes import LOGICAL_DTYPES, LogicalDtype, logical_dtype_of
-from vkml_io.memory import Memory, memory_of_array, memory_of_entry
+from vkml_io.logical_dtypes import LOGICAL_DTYPES, LogicalDtype
+from vkml_io.memory import EntryMemory, Memory, memory_of_array
 from vkml_io.names import member_of
+from vkml_io.torch_arrays import as_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from vkml_io.aliases import Array
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One array to be saved: what it is now, and how to get at its values later.
 
     Attributes
@@ -102,18 +101,18 @@ def as_value(key: str, given: Any) -> Value:  # Any: whatever np.asarray takes
             f"{quoted(key)} is a masked array, and the mask would be lost; save `.filled()` of it"
         )
     try:
-        array = np.asarray(given)
+        array, logical = as_array(given)
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(
             f"{quoted(key)} ({type(given).__name__}) cannot be turned into a NumPy array: {error}"
         ) from error
-    return _from_array(key, array)
+    return _from_array(key, array, logical)
 
 
-def _from_array(key: str, array: Array) -> Value:
-    logical = logical_dtype_of(array.dtype)
+def _from_array(key: str, array: Array, logical: LogicalDtype | None) -> Value:
     if logical is None:
-        return _checked(key, array.dtype, array, lambda _cache: array, memory_of_array(array))
+        memory = memory_of_array(array)
+        return _checked(key, array.dtype, array, lambda _cache: array, memory)
     carrier = array.view(logical.carrier)
     memory = memory_of_array(carrier)
     return _checked(key, logical, carrier, lambda _cache: logical.pack(carrier), memory)
@@ -130,7 +129,7 @@ def _from_entry(key: str, entry: VkmlEntry) -> Value:
     dtype = np.dtype(entry.dtype if logical is None else logical.carrier)
     # No memory is read: only dtype, shape and memory order of this array are looked at.
     outline = as_strided(np.empty(1, dtype), entry.shape, entry.strides)
-    memory = memory_of_entry(entry, outline)
+    memory = EntryMemory(entry, outline) if outline.size else None
     if memory is not None and (memory.low < 0 or memory.high > entry.storage_nbytes):
         raise TypeError(f"{quoted(key)} cannot be saved: its entry reaches out of its storage")
 
