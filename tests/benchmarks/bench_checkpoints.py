@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from timing import in_turns, pin
 
-REPEATS = 5  # of each figure in each process
+REPEATS = 7  # of each figure in each process
 SMALL_KEY = "probe"  # an array of 4 KiB
 MIB = 2**20
 
@@ -64,16 +64,16 @@ def write_files(folder: Path, size_mib: int, count: int) -> None:
         save_file(arrays, folder / f"{name}.safetensors")
 
 
-def typical(function: Callable[[], object], clock: Callable[[], float]) -> float:
-    """Return the least time of one call, after one that warms up."""
-    function()
-    times = []
+def least(actions: dict[str, Callable[[], object]], clock: Callable[[], float]) -> dict[str, float]:
+    """Return the least time of each action, all of which take turns."""
+    best = dict.fromkeys(actions, float("inf"))
     for _ in range(REPEATS):
-        start = clock()
-        result = function()
-        times.append(clock() - start)
-        del result
-    return min(times)
+        for name, action in actions.items():
+            start = clock()
+            result = action()
+            best[name] = min(best[name], clock() - start)
+            del result
+    return best
 
 
 def sum_bytes(tensors: dict[str, Any]) -> int:
@@ -160,7 +160,7 @@ def measure_save(folder: Path, peer: str, cores: str, size_mib: int) -> dict[str
         name, save = "save_file", lambda: save_file(arrays, target)
     # On one core the CPU time is the wall time; threads on two cores show in wall time only.
     clock = time.process_time if cores == "one" else time.perf_counter
-    return {f"{name}_{cores}": typical(save, clock)}
+    return least({f"{name}_{cores}": save}, clock)
 
 
 def measure_memory(folder: Path, what: str, size_mib: int) -> dict[str, float]:
@@ -197,7 +197,7 @@ def work(folder: Path, task: list[str], size_mib: int) -> dict[str, float]:
         return measure_save(folder, what, task[2], size_mib)
     pin()
     actions = (ours_reading if what == "vkml" else theirs_reading)(folder)
-    return {name: typical(action, time.process_time) for name, action in actions.items()}
+    return least(actions, time.process_time)
 
 
 def main() -> None:
