@@ -1,7 +1,7 @@
 """Running one function beside another, in a thread.
 
-Unlike those of an executor, these threads can be started while the interpreter is ending: a save
-that goes on then is finished.
+Unlike with an executor, that works while the interpreter is ending: a save that goes on then is
+finished.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def start_thread(function: Callable[[], T]) -> Future[T]:
-    """Start `function` in a thread, for which the interpreter waits at its end."""
+    """Start `function` in a thread, for which the interpreter waits; else run it here and now."""
     future: Future[T] = Future()
 
     def run() -> None:
@@ -29,7 +29,10 @@ def start_thread(function: Callable[[], T]) -> Future[T]:
         else:
             future.set_result(result)
 
-    threading.Thread(target=run, name="vkml-io").start()
+    try:
+        threading.Thread(target=run, name="vkml-io").start()
+    except RuntimeError:  # Python 3.12 starts no thread any more when the main one has ended
+        run()
     return future
 
 
