@@ -133,6 +133,36 @@ def test_doctor_names_the_variable_that_hides_all_drivers(tmp_path: Path) -> Non
     assert lines[-1].startswith("NEXT: Unset VK_DRIVER_FILES")
 
 
+@pytest.mark.usefixtures("gpu")
+def test_doctor_names_the_one_damaged_file_that_fails_the_loader(tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.json"
+    damaged.write_text("no JSON")
+    working = os.environ.get("VK_DRIVER_FILES", "")
+    if not working:
+        pytest.skip("VK_DRIVER_FILES names no driver to put a damaged file beside")
+
+    both = os.pathsep.join((working, str(damaged)))
+    found = python(RUN.format(["doctor"]), VK_DRIVER_FILES=both)
+
+    assert found.stdout.splitlines()[-1].startswith(f"NEXT: Repair or remove {damaged}")
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_setting_that_means_nothing_is_what_doctor_says_to_mend() -> None:
+    found = python(RUN.format(["doctor"]), VKML_VULKAN_MEMORY_LIMIT="much")
+
+    assert found.stdout.splitlines()[-1].startswith("NEXT: VKML_VULKAN_MEMORY_LIMIT is 'much'")
+
+
+@pytest.mark.usefixtures("gpu")
+def test_listing_devices_never_raises_even_for_a_setting_that_means_nothing() -> None:
+    code = "import vkml\nprint(vkml.available_devices(), vkml.best_device()[1])"
+
+    found = python(code, VKML_VULKAN_MEMORY_LIMIT="much")
+
+    assert found.stdout.startswith("[device('cpu')] VKML_VULKAN_MEMORY_LIMIT is 'much'")
+
+
 @pytest.fixture
 def no_hardware(gpu: vkml.Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the loader say what it says where no driver finds its GPU."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vkml.backends.interface import DeviceHandle, DeviceInfo, Kernel
 from vkml.backends.registry import backend_names, find_backend
-from vkml.errors import DeviceError, UnsupportedOperationError
+from vkml.errors import DeviceError, UnsupportedOperationError, VkmlError
 from vkml.ops.definition import OPERATIONS, WHEN_DEFINED, Operation, Ops
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def available_devices() -> list[Device]:
             found += [
                 device(name, index) for index in range(len(find_backend(name).list_devices()))
             ]
-        except DeviceError:
+        except VkmlError:  # a setting that means nothing is one, too
             continue
     return found
 
@@ -215,7 +215,7 @@ def best_device() -> tuple[Device, str]:
 def _why_unavailable(name: str) -> str:
     try:
         return f"{name}: {find_backend(name).why_unavailable()}"
-    except DeviceError as error:
+    except VkmlError as error:
         return str(error)
 
 

@@ -22,7 +22,7 @@ from vkml_vulkan._api import Vulkan, vulkan
 from vkml_vulkan.backend import all_devices
 from vkml_vulkan.capabilities import version_text
 from vkml_vulkan.driver_files import chosen_by, driver_files, why_unusable
-from vkml_vulkan.errors import LoaderMissingError
+from vkml_vulkan.errors import DriverMissingError, LoaderMissingError
 from vkml_vulkan.instance import VALIDATION_LAYER, layer_names, the_instance
 
 Say = Callable[[str], None]
@@ -114,6 +114,8 @@ def _devices(say: Say, unusable_drivers: dict[Path, str]) -> str | None:
         found = all_devices(the_instance())
     except VkmlError as error:
         say(f"devices: NONE ({error})")
+        if not isinstance(error, DriverMissingError):
+            return _despite_drivers(error, unusable_drivers)
         return _without_devices(unusable_drivers)
     say(f"devices: {len(found) or 'NONE'}")
     works, remedy, index = False, None, 0
@@ -128,7 +130,8 @@ def _devices(say: Say, unusable_drivers: dict[Path, str]) -> str | None:
         say(f"  vulkan:{index} {capabilities.name}: {state}")
         works = works or failure is None
         driver = f"{capabilities.driver} failed to compute on {capabilities.name}"
-        remedy = remedy or f"{driver}: update it, or choose another driver by VK_DRIVER_FILES."
+        advice = f"{driver}: update it, or choose another driver by VK_DRIVER_FILES."
+        remedy = remedy or (failure if "VKML_" in (failure or "") else advice)
         index += 1
     if works:
         return None
@@ -148,6 +151,14 @@ def _failure(index: int) -> str | None:
         return None
     said = ended.stderr.strip().splitlines() or [""]
     return said[-1] or f"the process ended with code {ended.returncode}"
+
+
+def _despite_drivers(error: VkmlError, unusable_drivers: dict[Path, str]) -> str:
+    """Return what to do where listing fails: for one bad file the loader fails as a whole."""
+    if unusable_drivers:
+        file, reason = next(iter(unusable_drivers.items()))
+        return f"Repair or remove {file}, or leave it out of VK_DRIVER_FILES: {reason}"
+    return str(error)
 
 
 def _without_devices(unusable_drivers: dict[Path, str]) -> str:

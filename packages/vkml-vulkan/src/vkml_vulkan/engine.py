@@ -24,6 +24,7 @@ from vkml_vulkan.formats import RAW, format_of
 from vkml_vulkan.guarded_memory import GuardedPool, debug_pool
 from vkml_vulkan.instance import Instance, close_instance, forget_instance
 from vkml_vulkan.kernel_table import KERNELS
+from vkml_vulkan.layouts import MAX_ELEMENTS, require_countable
 from vkml_vulkan.operand import Dtype, Operand, dense_form
 from vkml_vulkan.pipelines import Pipelines
 from vkml_vulkan.profile import profile_of
@@ -96,6 +97,8 @@ class Engine:
     def empty(self, shape: tuple[int, ...], dtype: Dtype) -> Operand:
         """Return a new operand; its values are undefined."""
         made = dense_form(shape, dtype)
+        if made.size > MAX_ELEMENTS:
+            require_countable("a tensor", made.size)
         storage = self.pool.allocate(made.nbytes)
         return Operand(storage, made, storage.address)
 
@@ -112,8 +115,7 @@ class Engine:
         if found is None:
             return f"the Vulkan backend does not compute with {dtype}; use the CPU: x.cpu()."
         if found.compute == "f64" and not self.profile.float64:
-            where = self.info.name
-            return f"{where} has no float64 arithmetic; use float32, or the CPU: x.cpu()."
+            return "the device has no float64 arithmetic; convert on the CPU: x.cpu().float()."
         if found.compute not in KERNELS[name].classes:
             return f"{name} has no shader for {dtype}; convert with x.to(dtype)."
         return None

@@ -80,7 +80,7 @@ class VulkanDevice(Engine):
         del options  # no kernel looks at them
         entry = KERNELS.get(name)
         if entry is None:
-            return f"{name} has no shader; where it can be, it is made of other operations."
+            return f"{name} has no Vulkan kernel."
         return next(filter(None, (self.why_not_dtype(name, each) for each in dtypes)), None)
 
     def memory(self) -> Mapping[str, int]:

@@ -203,4 +203,4 @@ def read_module(name: str) -> bytes:
     return code
 
 
-_REINSTALL: Final = "Reinstall it: pip install --force-reinstall --no-deps vkml-vulkan"
+_REINSTALL: Final = "Reinstall vkml-vulkan; in a checkout run: python -m vkml_vulkan.shader_build"

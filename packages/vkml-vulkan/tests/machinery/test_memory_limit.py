@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import vkml
-from vkml.errors import VkmlError
+from vkml.errors import UnsupportedOperationError, VkmlError
 from vkml_vulkan.errors import OutOfDeviceMemoryError
 from vkml_vulkan.handle import VulkanDevice
 
@@ -154,3 +154,10 @@ def test_pieces_that_were_cut_and_joined_keep_the_values_right(small: VulkanDevi
     assert small.memory()["reserved"] <= 16 * _MIB
     for operand, value in zip(held, values, strict=True):
         assert (small.download(operand) == value).all()
+
+
+def test_a_tensor_that_shaders_cannot_count_is_refused_before_memory_is_taken(
+    small: VulkanDevice,
+) -> None:
+    with pytest.raises(UnsupportedOperationError, match="2147483648 elements are more"):
+        small.empty((2**31,), np.dtype(np.bool_))
