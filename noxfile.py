@@ -95,7 +95,7 @@ if "VKML_LAVAPIPE_ICD" in os.environ:
 @nox.session(name="tests-io-alone")
 def tests_io_alone(session: nox.Session) -> None:
     """Prove that vkml-io works with NumPy and nothing else of vkML."""
-    install(session, ["vkml-io"], *PYTEST)
+    install(session, ["vkml-io"], *PYTEST, "ml_dtypes")
     run_pytest(session, "packages/vkml-io/tests")
 
 

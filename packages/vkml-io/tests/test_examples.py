@@ -26,6 +26,7 @@ def test_the_examples_of_a_module_run(
 
 @pytest.mark.skipif(not GUIDE.exists(), reason="the guide is in the repository, not in the sdist")
 def test_the_examples_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ml_dtypes")  # one section is about its dtypes
     monkeypatch.chdir(tmp_path)
 
     result = doctest.testfile(str(GUIDE), module_relative=False)
@@ -35,7 +36,18 @@ def test_the_examples_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    "function", ["save", "load", "open", "inspect", "load_module", "save_module", "validate"]
+    "function",
+    [
+        "save",
+        "load",
+        "open",
+        "inspect",
+        "load_module",
+        "save_module",
+        "load_tree",
+        "save_tree",
+        "validate",
+    ],
 )
 def test_public_functions_have_an_example(function: str) -> None:
     assert ">>>" in getattr(vkml_io, function).__doc__
