@@ -75,7 +75,7 @@ def gpu() -> vkml.Device:
 @pytest.fixture(scope="module")
 def images() -> NDArray[np.float32]:
     found: Any = load_digits()
-    return (found.images[:, None] / 16).astype(np.float32)
+    return np.asarray(found.images[:, None] / 16, np.float32)
 
 
 @pytest.fixture(scope="module")
