@@ -210,8 +210,9 @@ def main() -> None:
         peers = min(each[name] for each in results[1::3])
         print(f"{name:36}{ours:10.4f}{peers:12.4f}{ours / peers:8.2f}{gate:7.2f}")
     recording = results[2::3]
-    for name, bar in (("recorded / NumPy", f"   at most {RECORDING_GATE:.0f}"), ("recorded, µs", "")):
-        print(f"{name:48}{min(each[name] for each in recording):10.2f}{bar}")
+    bar = f"   at most {RECORDING_GATE:.0f}"
+    for name, remark in (("recorded / NumPy", bar), ("recorded, µs", "")):
+        print(f"{name:48}{min(each[name] for each in recording):10.2f}{remark}")
     name = "each submitted and waited for / batched"
     value = max(each[name] for each in recording)
     print(f"{name:48}{value:10.2f}   at least {BATCHING_GATE:.0f}")
