@@ -32,7 +32,28 @@ def converter(format: Format) -> Callable[[Any], Any]:
         return _as_bfloat16
     if format.compute == "f32":
         return _as_float32
-    return int
+    return _fitting_integer(format)
+
+
+def integer_range(format: Format) -> tuple[int, int]:
+    """Return the least and the greatest integer of a format."""
+    bits = 8 * format.itemsize
+    if format.compute[0] == "i":
+        return -(1 << bits - 1), (1 << bits - 1) - 1
+    return 0, (1 << bits) - 1
+
+
+def _fitting_integer(format: Format) -> Callable[[Any], int]:
+    """Return a function that takes what an integer of this format can be."""
+    low, high = integer_range(format)
+
+    def convert(number: Any) -> int:
+        whole = int(number)
+        if not low <= whole <= high:
+            raise OverflowError(f"{number} is not between {low} and {high}")
+        return whole
+
+    return convert
 
 
 def _as_float32(number: Any) -> float:

@@ -11,6 +11,7 @@ can reach is what was declared.
 
 from __future__ import annotations
 
+import struct
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
@@ -92,7 +93,10 @@ class Recorder:
                 if launch.pipeline is not self._bound:
                     functions.vkCmdBindPipeline(commands, self._bind_point, launch.pipeline.handle)
                     self._bound = launch.pipeline
-                launch.pack(launch.memory, 0, *arguments)
+                try:
+                    launch.pack(launch.memory, 0, *arguments)
+                except struct.error as error:  # a number of a wrong type, or too large
+                    raise ValueError(str(error)) from None
                 if launch.in_ring:
                     self._push_address(launch)
                 else:

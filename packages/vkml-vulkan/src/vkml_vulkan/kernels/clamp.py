@@ -9,7 +9,7 @@ from vkml_vulkan.engine import Engine
 from vkml_vulkan.formats import format_of
 from vkml_vulkan.kernel_table import Entry
 from vkml_vulkan.kernels.elementwise import Plan, plan
-from vkml_vulkan.number_arguments import converter
+from vkml_vulkan.number_arguments import converter, integer_range
 from vkml_vulkan.operand import Form, Operand, dense_form
 from vkml_vulkan.plans import Plans
 
@@ -31,6 +31,7 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
         )  # fmt: skip
 
     def run(x: Operand, low: Any, high: Any, out: Operand | None = None) -> Operand:
+        low, high = _needed(x.form, low, high)
         form = None if out is None else out.form
         key = (x.form, form, low is not None, high is not None)
         found = plans.get(key)
@@ -50,3 +51,15 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
         return out
 
     return run
+
+
+def _needed(form: Form, low: Any, high: Any) -> tuple[Any, Any]:
+    """Return the limits, without one that no integer of the dtype passes."""
+    format = form.format
+    if format is None or format.compute[0] == "f":
+        return low, high
+    least, most = integer_range(format)
+    return (
+        None if low is not None and low < least else low,
+        None if high is not None and high > most else high,
+    )

@@ -24,7 +24,7 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
         result = device.empty(shape, dtype)
         if result.form.size == 0:
             return result
-        pattern = np.array(value).astype(dtype).tobytes()
+        pattern = np.array(bool(value) if dtype.kind == "b" else value, dtype).tobytes()
         words = pattern * (8 // dtype.itemsize)
         if words[:4] == words[4:]:
             nbytes = -(-result.form.nbytes // 4) * 4  # a chunk is longer than its last word

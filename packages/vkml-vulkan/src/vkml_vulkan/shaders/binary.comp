@@ -9,32 +9,29 @@
 
 #if defined(CLASS_F32)
 #include "math_f32.glsl"
+#include "remainder_f32.glsl"
 #elif defined(CLASS_F64)
 #include "math_f64.glsl"
+#include "remainder_f64.glsl"
 #endif
 
 #if defined(CLASS_F32) || defined(CLASS_F64)
 
-// x - y * trunc(x / y), which has the sign of x.
-Value truncated_remainder(Value x, Value y) {
-    if (abs(x) < abs(y)) return x;
-    precise Value rest = x - y * trunc(x / y);
-    // The quotient was rounded, so the rest may lie one step off to either side.
-    if (abs(rest) >= abs(y)) rest -= y * trunc(rest / y);
-    if (rest != Value(0) && (rest < Value(0)) != (x < Value(0))) rest += abs(y) * sign(x);
-    return rest;
-}
-
 // The remainder has the sign of y.
 Value remainder_of(Value x, Value y) {
     Value rest = truncated_remainder(x, y);
-    return rest != Value(0) && (rest < Value(0)) != (y < Value(0)) ? rest + y : rest;
+    if (rest == Value(0)) return y < Value(0) ? -Value(0) : Value(0);
+    return (rest < Value(0)) != (y < Value(0)) ? rest + y : rest;
 }
 
+// The steps of NumPy, so that a quotient next to a whole number falls to the same side.
 Value floor_quotient(Value x, Value y) {
     if (y == Value(0)) return x / y;
-    Value whole = (x - remainder_of(x, y)) / y;
-    return roundEven(whole);
+    Value rest = truncated_remainder(x, y);
+    Value quotient = (x - rest) / y;
+    if (rest != Value(0) && (rest < Value(0)) != (y < Value(0))) quotient -= Value(1);
+    Value whole = floor(quotient);
+    return quotient - whole > Value(0.5) ? whole + Value(1) : whole;
 }
 
 Value compute(Value x, Value y) {

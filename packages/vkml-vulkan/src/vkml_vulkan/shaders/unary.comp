@@ -19,7 +19,7 @@ Value compute(Value x) {
     switch (OPERATION) {
     case OP_NEG: return -x;
     case OP_ABS: return abs(x);
-    case OP_SIGN: return value_is_nan(x) ? x : x > Value(0) ? Value(1) : x < Value(0) ? Value(-1) : Value(0);
+    case OP_SIGN: return x > Value(0) ? Value(1) : x < Value(0) ? Value(-1) : Value(0);
     case OP_FLOOR: return floor(x);
     case OP_CEIL: return ceil(x);
     case OP_ROUND: return roundEven(x);
