@@ -101,7 +101,10 @@ def vulkan() -> Vulkan:
     """
     try:
         package = importlib.import_module("vulkan")
-    except (OSError, ImportError) as error:
-        message = f"there is no Vulkan loader (libvulkan.so.1) here: {error}. {_INSTALL_LOADER}"
+    except OSError:  # whose text speaks of an SDK, which nobody needs
+        message = f"there is no Vulkan loader (libvulkan.so.1) here. {_INSTALL_LOADER}"
+        raise LoaderMissingError(message) from None
+    except ImportError as error:
+        message = f"the Python package vulkan cannot be imported: {error}. pip install vulkan"
         raise LoaderMissingError(message) from None
     return Vulkan(package)
