@@ -60,7 +60,7 @@ VULKAN_DEBUG_MODES = {
     "canaries": {"VKML_VULKAN_DEBUG": "canaries"},
     "gpu-assisted": {"VKML_VULKAN_DEBUG": "separate", "VKML_VULKAN_VALIDATION": "gpu"},
 }
-VULKAN_STEPS = {"staging": (7, 1), "access": (7, 1), "canaries": (7, 1), "gpu-assisted": (71, 7)}
+VULKAN_STEPS = {"staging": (7, 1), "access": (7, 1), "canaries": (7, 1), "gpu-assisted": (211, 7)}
 VULKAN_WORKERS = "2"
 
 TEST_SESSIONS = ["tests-io-alone", "tests-core", "tests-nn", "tests-vulkan"]
