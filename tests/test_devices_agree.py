@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,18 +57,6 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "digits_cnn": digits_cnn,
     "transformer_block": TransformerBlock,
 }
-
-
-@pytest.fixture(scope="module")
-def gpu() -> vkml.Device:
-    """Return the first Vulkan device; without one, skip, or fail where one is required."""
-    found = [each for each in vkml.available_devices() if each.type == "vulkan"]
-    if found:
-        return found[0]
-    reason = f"VULKAN TESTS DID NOT RUN: {vkml.best_device()[1]}"
-    if os.environ.get("VKML_REQUIRE_VULKAN", "") not in ("", "0"):
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")

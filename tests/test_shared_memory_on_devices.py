@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,19 +12,9 @@ import vkml
 import vkml_io
 from vkml import nn
 
+pytestmark = pytest.mark.usefixtures("gpu")
+
 WAYS = [("cpu", "vulkan"), ("vulkan", "cpu"), ("vulkan", "vulkan")]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def gpu() -> vkml.Device:
-    """Return the first Vulkan device; without one, skip, or fail where one is required."""
-    found = [each for each in vkml.available_devices() if each.type == "vulkan"]
-    if found:
-        return found[0]
-    reason = f"VULKAN TESTS DID NOT RUN: {vkml.best_device()[1]}"
-    if os.environ.get("VKML_REQUIRE_VULKAN", "") not in ("", "0"):
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
 
 
 @pytest.fixture
