@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import re
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, Final, TypeAlias
 
@@ -33,6 +35,9 @@ _INSTALL_LOADER: Final = (
     "Install the loader and a driver, on Debian or Ubuntu: "
     "apt install libvulkan1 mesa-vulkan-drivers. Then run: vkml-vulkan doctor"
 )
+# VkMemoryBarrier2 has the type MEMORY_BARRIER_2, VkPhysicalDeviceVulkan13Features VULKAN_1_3.
+_WORD: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[a-z])(?=[0-9])")
+_API_VERSION: Final = re.compile("VULKAN_([0-9])([0-9])")
 
 
 class Vulkan:
@@ -43,16 +48,42 @@ class Vulkan:
         self.lib: Any = package.lib
         self.constants: Any = package
         self._results: dict[int, str] = {}
+        self._types: dict[str, int | None] = {}
 
     def new(self, declaration: str, **fields: Any) -> Handle:
-        """Return a new struct, its `sType` filled in; fields that are lists become arrays.
+        """Return a new struct, its `sType` filled in where it has one.
 
         What the fields point to must be kept alive by the caller; cffi keeps only the struct.
         """
         struct = self.ffi.new(declaration + "*")
+        if declaration not in self._types:
+            self._types[declaration] = self._type_of(declaration)
+        number = self._types[declaration]
+        if number is not None:
+            struct.sType = number
         for name, value in fields.items():
             setattr(struct, name, value)
         return struct
+
+    def listed(self, declaration: str, call: str, look_up: Any, *owner: Handle) -> Iterator[Handle]:
+        """Yield the structs that a function lists which is called for their number first.
+
+        A struct lives as long as the iteration.
+        """
+        count = self.ffi.new("uint32_t*")
+        self.check(look_up(*owner, count, self.ffi.NULL) or 0, call)
+        found = self.ffi.new(declaration + "[]", max(count[0], 1))
+        self.check(look_up(*owner, count, found) or 0, call)
+        for index in range(count[0]):
+            yield found[index]
+
+    def _type_of(self, declaration: str) -> int | None:
+        """Return the VkStructureType of a struct, by the rule that its name follows."""
+        if "sType" not in dict(self.ffi.typeof(declaration).fields):
+            return None
+        words = _WORD.sub("_", declaration.removeprefix("Vk")).upper()
+        words = _API_VERSION.sub(r"VULKAN_\1_\2", words)
+        return int(getattr(self.constants, f"VK_STRUCTURE_TYPE_{words}"))
 
     def text(self, characters: Handle) -> str:
         """Return a C string as Python's."""

@@ -118,7 +118,6 @@ def _create_buffer(device: LogicalDevice, nbytes: int) -> Handle:
     api, constants = device.api, device.api.constants
     info = api.new(
         "VkBufferCreateInfo",
-        sType=constants.VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         size=nbytes,
         usage=constants.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT
         | constants.VK_BUFFER_USAGE_TRANSFER_SRC_BIT
@@ -132,15 +131,10 @@ def _create_buffer(device: LogicalDevice, nbytes: int) -> Handle:
 
 
 def _allocate(device: LogicalDevice, buffer: Handle, nbytes: int, kind: int) -> Handle:
-    api, constants = device.api, device.api.constants
-    flags = api.new(
-        "VkMemoryAllocateFlagsInfo",
-        sType=constants.VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-        flags=_DEVICE_ADDRESS,
-    )
+    api = device.api
+    flags = api.new("VkMemoryAllocateFlagsInfo", flags=_DEVICE_ADDRESS)
     info = api.new(
         "VkMemoryAllocateInfo",
-        sType=constants.VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
         pNext=flags,
         allocationSize=_requirements(device, buffer).size,
         memoryTypeIndex=kind,
@@ -158,11 +152,7 @@ def _requirements(device: LogicalDevice, buffer: Handle) -> Handle:
 
 
 def _address(device: LogicalDevice, buffer: Handle) -> int:
-    info = device.api.new(
-        "VkBufferDeviceAddressInfo",
-        sType=device.api.constants.VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
-        buffer=buffer,
-    )
+    info = device.api.new("VkBufferDeviceAddressInfo", buffer=buffer)
     return int(device.functions.vkGetBufferDeviceAddress(device.handle, info))
 
 

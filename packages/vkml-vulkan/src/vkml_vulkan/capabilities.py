@@ -37,7 +37,6 @@ class Capabilities:
     subgroup_arithmetic: bool
     full_subgroups: bool
     """Whether a workgroup can be asked to consist of whole subgroups of `subgroup_size`."""
-    max_push_bytes: int
     max_invocations: int
     max_group_counts: tuple[int, int, int]
     max_shared_bytes: int
@@ -74,35 +73,12 @@ def version_text(version: int) -> str:
 def query_capabilities(instance: Instance, device: Handle) -> Capabilities:
     """Return what the driver says of a physical device."""
     api, functions, constants = instance.api, instance.functions, instance.api.constants
-    driver = api.new(
-        "VkPhysicalDeviceDriverProperties",
-        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
-    )
-    subgroup_sizes = api.new(
-        "VkPhysicalDeviceSubgroupSizeControlProperties",
-        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES,
-        pNext=driver,
-    )
-    subgroup = api.new(
-        "VkPhysicalDeviceSubgroupProperties",
-        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
-        pNext=subgroup_sizes,
-    )
-    maintenance4 = api.new(
-        "VkPhysicalDeviceMaintenance4Properties",
-        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES,
-        pNext=subgroup,
-    )
-    maintenance3 = api.new(
-        "VkPhysicalDeviceMaintenance3Properties",
-        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
-        pNext=maintenance4,
-    )
-    properties = api.new(
-        "VkPhysicalDeviceProperties2",
-        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-        pNext=maintenance3,
-    )
+    driver = api.new("VkPhysicalDeviceDriverProperties")
+    subgroup_sizes = api.new("VkPhysicalDeviceSubgroupSizeControlProperties", pNext=driver)
+    subgroup = api.new("VkPhysicalDeviceSubgroupProperties", pNext=subgroup_sizes)
+    maintenance4 = api.new("VkPhysicalDeviceMaintenance4Properties", pNext=subgroup)
+    maintenance3 = api.new("VkPhysicalDeviceMaintenance3Properties", pNext=maintenance4)
+    properties = api.new("VkPhysicalDeviceProperties2", pNext=maintenance3)
     functions.vkGetPhysicalDeviceProperties2(device, properties)
     facts, limits = properties.properties, properties.properties.limits
     features, features_1_2, features_1_3 = feature_structs(api)
@@ -132,7 +108,6 @@ def query_capabilities(instance: Instance, device: Handle) -> Capabilities:
         full_subgroups=has["subgroupSizeControl"]
         and has["computeFullSubgroups"]
         and bool(subgroup_sizes.requiredSubgroupSizeStages & in_compute),
-        max_push_bytes=int(limits.maxPushConstantsSize),
         max_invocations=min(
             int(limits.maxComputeWorkGroupInvocations), int(limits.maxComputeWorkGroupSize[0])
         ),
@@ -159,41 +134,25 @@ def query_capabilities(instance: Instance, device: Handle) -> Capabilities:
 
 def feature_structs(api: Vulkan) -> tuple[Handle, Handle, Handle]:
     """Return the chained structs of features: of Vulkan 1.0, 1.2 and 1.3; empty."""
-    constants = api.constants
-    features_1_3 = api.new(
-        "VkPhysicalDeviceVulkan13Features",
-        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-    )
-    features_1_2 = api.new(
-        "VkPhysicalDeviceVulkan12Features",
-        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-        pNext=features_1_3,
-    )
-    features = api.new(
-        "VkPhysicalDeviceFeatures2",
-        sType=constants.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-        pNext=features_1_2,
-    )
+    features_1_3 = api.new("VkPhysicalDeviceVulkan13Features")
+    features_1_2 = api.new("VkPhysicalDeviceVulkan12Features", pNext=features_1_3)
+    features = api.new("VkPhysicalDeviceFeatures2", pNext=features_1_2)
     return features, features_1_2, features_1_3
 
 
 def _compute_family(instance: Instance, device: Handle) -> int | None:
     """Return the first queue family that computes, one that also draws last."""
     api, constants = instance.api, instance.api.constants
-    count = api.ffi.new("uint32_t*")
     look_up = instance.functions.vkGetPhysicalDeviceQueueFamilyProperties
-    look_up(device, count, api.ffi.NULL)
-    families = api.ffi.new("VkQueueFamilyProperties[]", max(count[0], 1))
-    look_up(device, count, families)
-    able = [n for n in range(count[0]) if families[n].queueFlags & constants.VK_QUEUE_COMPUTE_BIT]
-    draws = constants.VK_QUEUE_GRAPHICS_BIT
-    return min(able, key=lambda n: (bool(families[n].queueFlags & draws), n), default=None)
+    listed = api.listed("VkQueueFamilyProperties", "queue families", look_up, device)
+    families = [int(each.queueFlags) for each in listed]
+    computes, draws = constants.VK_QUEUE_COMPUTE_BIT, constants.VK_QUEUE_GRAPHICS_BIT
+    able = [n for n, flags in enumerate(families) if flags & computes]
+    return min(able, key=lambda n: (bool(families[n] & draws), n), default=None)
 
 
 def _device_extensions(instance: Instance, device: Handle) -> frozenset[str]:
-    api, count, null = instance.api, instance.api.ffi.new("uint32_t*"), instance.api.ffi.NULL
-    enumerate_extensions = instance.functions.vkEnumerateDeviceExtensionProperties
-    api.check(enumerate_extensions(device, null, count, null), "device extensions")
-    found = api.ffi.new("VkExtensionProperties[]", max(count[0], 1))
-    api.check(enumerate_extensions(device, null, count, found), "device extensions")
-    return frozenset(api.text(found[index].extensionName) for index in range(count[0]))
+    api, look_up = instance.api, instance.functions.vkEnumerateDeviceExtensionProperties
+    null = api.ffi.NULL
+    found = api.listed("VkExtensionProperties", "device extensions", look_up, device, null)
+    return frozenset(api.text(each.extensionName) for each in found)

@@ -124,7 +124,6 @@ class CommandRing:
         device, constants = self._device, self._device.api.constants
         info = device.api.new(
             "VkCommandPoolCreateInfo",
-            sType=constants.VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
             flags=constants.VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
             queueFamilyIndex=device.queue_family,
         )
@@ -137,14 +136,9 @@ class CommandRing:
         device, constants = self._device, self._device.api.constants
         kind = device.api.new(
             "VkSemaphoreTypeCreateInfo",
-            sType=constants.VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
             semaphoreType=constants.VK_SEMAPHORE_TYPE_TIMELINE,
         )
-        info = device.api.new(
-            "VkSemaphoreCreateInfo",
-            sType=constants.VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-            pNext=kind,
-        )
+        info = device.api.new("VkSemaphoreCreateInfo", pNext=kind)
         semaphore = device.api.ffi.new("VkSemaphore*")
         made = device.functions.vkCreateSemaphore(
             device.handle, info, device.api.ffi.NULL, semaphore
@@ -156,7 +150,6 @@ class CommandRing:
         device, constants = self._device, self._device.api.constants
         info = device.api.new(
             "VkCommandBufferAllocateInfo",
-            sType=constants.VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
             commandPool=self._pool,
             level=constants.VK_COMMAND_BUFFER_LEVEL_PRIMARY,
             commandBufferCount=_SLOTS,
@@ -171,7 +164,6 @@ class CommandRing:
         api, constants = self._device.api, self._device.api.constants
         self._begin_info = api.new(
             "VkCommandBufferBeginInfo",
-            sType=constants.VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
             flags=constants.VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
         )
         self._submitted = api.ffi.new("VkCommandBuffer[]", 1)
@@ -179,14 +171,12 @@ class CommandRing:
         self._semaphores = api.ffi.new("VkSemaphore[]", [self._semaphore])
         self._signal = api.new(
             "VkTimelineSemaphoreSubmitInfo",
-            sType=constants.VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
             signalSemaphoreValueCount=1,
             pSignalSemaphoreValues=self._signalled,
         )
         # Not vkQueueSubmit2, whose timelines the layer's GPU-assisted mode waits for in vain.
         self._submission = api.new(
             "VkSubmitInfo",
-            sType=constants.VK_STRUCTURE_TYPE_SUBMIT_INFO,
             pNext=self._signal,
             pCommandBuffers=self._submitted,
             commandBufferCount=1,
@@ -204,7 +194,6 @@ class CommandRing:
         awaited = api.ffi.new("uint64_t[]", 1)
         info = api.new(
             "VkSemaphoreWaitInfo",
-            sType=api.constants.VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
             semaphoreCount=1,
             pSemaphores=self._semaphores,
             pValues=awaited,
@@ -225,10 +214,9 @@ ACCESS_HOST_READ: Final = 0x2000
 
 def memory_barrier(device: LogicalDevice, *, to_stage: int, to_access: int) -> tuple[Any, Any]:
     """Return a dependency from all writes before to what follows, and what it points to."""
-    api, constants = device.api, device.api.constants
+    api = device.api
     barrier = api.new(
         "VkMemoryBarrier2",
-        sType=constants.VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
         srcStageMask=STAGE_COMPUTE | STAGE_TRANSFER,
         srcAccessMask=ACCESS_SHADER_WRITE | ACCESS_TRANSFER_WRITE,
         dstStageMask=to_stage,
@@ -236,7 +224,6 @@ def memory_barrier(device: LogicalDevice, *, to_stage: int, to_access: int) -> t
     )
     dependency = api.new(
         "VkDependencyInfo",
-        sType=constants.VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
         memoryBarrierCount=1,
         pMemoryBarriers=barrier,
     )

@@ -121,11 +121,10 @@ class LogicalDevice:
         self.functions.vkDestroyDevice(self.handle, self.api.ffi.NULL)
 
     def _create(self, physical: Handle, family: int, *, float64: bool) -> Handle:
-        api, ffi, constants = self.api, self.api.ffi, self.api.constants
+        api, ffi = self.api, self.api.ffi
         priority = ffi.new("float*", 1.0)
         queue = api.new(
             "VkDeviceQueueCreateInfo",
-            sType=constants.VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
             queueFamilyIndex=family, queueCount=1, pQueuePriorities=priority,
         )  # fmt: skip
         features, features_1_2, features_1_3 = feature_structs(api)
@@ -141,7 +140,7 @@ class LogicalDevice:
         array = ffi.new("char*[]", names)
         info = api.new(
             "VkDeviceCreateInfo",
-            sType=constants.VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, pNext=features,
+            pNext=features,
             pQueueCreateInfos=queue, queueCreateInfoCount=1,
             ppEnabledExtensionNames=array, enabledExtensionCount=len(names),
         )  # fmt: skip

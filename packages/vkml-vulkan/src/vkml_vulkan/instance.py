@@ -60,14 +60,9 @@ class Instance:
     def _create(self, validation: str) -> Handle:
         api = self.api
         extensions = [name for name in (_PORTABILITY,) if name in extension_names(api)]
-        application = api.new(
-            "VkApplicationInfo",
-            sType=api.constants.VK_STRUCTURE_TYPE_APPLICATION_INFO,
-            apiVersion=API_VERSION,
-        )
+        application = api.new("VkApplicationInfo", apiVersion=API_VERSION)
         info = api.new(
             "VkInstanceCreateInfo",
-            sType=api.constants.VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
             pApplicationInfo=application,
             flags=0x1 if extensions else 0,  # VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR
         )
@@ -124,14 +119,12 @@ class Instance:
             enabled = api.ffi.new("VkValidationFeatureEnableEXT[]", wanted)
             chain = api.new(
                 "VkValidationFeaturesEXT",
-                sType=constants.VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
                 pEnabledValidationFeatures=enabled,
                 enabledValidationFeatureCount=len(wanted),
             )
             self._alive += [enabled, chain]
         self._messenger = api.new(
             "VkDebugUtilsMessengerCreateInfoEXT",
-            sType=constants.VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
             messageSeverity=constants.VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT
             | constants.VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
             messageType=constants.VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
@@ -159,21 +152,15 @@ class Instance:
 
 def layer_names(api: Vulkan) -> list[str]:
     """Return the names of the installed layers."""
-    count = api.ffi.new("uint32_t*")
-    api.check(api.lib.vkEnumerateInstanceLayerProperties(count, api.ffi.NULL), "layers")
-    found = api.ffi.new("VkLayerProperties[]", max(count[0], 1))
-    api.check(api.lib.vkEnumerateInstanceLayerProperties(count, found), "layers")
-    return [api.text(found[index].layerName) for index in range(count[0])]
+    look_up = api.lib.vkEnumerateInstanceLayerProperties
+    return [api.text(each.layerName) for each in api.listed("VkLayerProperties", "layers", look_up)]
 
 
 def extension_names(api: Vulkan) -> list[str]:
     """Return the names of the extensions of instances."""
-    count, null = api.ffi.new("uint32_t*"), api.ffi.NULL
-    enumerate_extensions = api.lib.vkEnumerateInstanceExtensionProperties
-    api.check(enumerate_extensions(null, count, null), "instance extensions")
-    found = api.ffi.new("VkExtensionProperties[]", max(count[0], 1))
-    api.check(enumerate_extensions(null, count, found), "instance extensions")
-    return [api.text(found[index].extensionName) for index in range(count[0])]
+    look_up = api.lib.vkEnumerateInstanceExtensionProperties
+    found = api.listed("VkExtensionProperties", "instance extensions", look_up, api.ffi.NULL)
+    return [api.text(each.extensionName) for each in found]
 
 
 _open: list[Instance] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ def packed_as(format: Format) -> str:
     return _PACKED_AS[format.compute]
 
 
+@functools.cache
 def converter(format: Format) -> Callable[[Any], Any]:
     """Return a function that makes a Python number fit the struct code, as NumPy would."""
     if format.compute == "f64":

@@ -15,7 +15,6 @@ from vkml_vulkan.exclusion import Exclusive
 from vkml_vulkan.pipeline_cache import load_cache, save_cache
 from vkml_vulkan.profile import PUSH_BYTES, Profile
 
-_REQUIRED_SUBGROUP: Final = 1000225001  # ..._PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_...
 _FULL_SUBGROUPS: Final = 0x2
 
 
@@ -93,7 +92,6 @@ class Pipelines:
         entry_point = api.ffi.new("char[]", b"main")
         stage = api.new(
             "VkPipelineShaderStageCreateInfo",
-            sType=names.VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
             stage=names.VK_SHADER_STAGE_COMPUTE_BIT, module=self._module(module),
             pName=entry_point, pSpecializationInfo=special,
         )  # fmt: skip
@@ -101,11 +99,7 @@ class Pipelines:
         if subgroup is not None:
             stage.pNext = subgroup
             stage.flags = _FULL_SUBGROUPS
-        info = api.new(
-            "VkComputePipelineCreateInfo",
-            sType=names.VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-            stage=stage[0], layout=self._layout,
-        )  # fmt: skip
+        info = api.new("VkComputePipelineCreateInfo", stage=stage[0], layout=self._layout)
         made = api.ffi.new("VkPipeline*")
         self._pipeline_cells.append(made)
         result = self._device.functions.vkCreateComputePipelines(
@@ -121,7 +115,6 @@ class Pipelines:
             return None
         return self._device.api.new(
             "VkPipelineShaderStageRequiredSubgroupSizeCreateInfo",
-            sType=_REQUIRED_SUBGROUP,
             requiredSubgroupSize=size,
         )
 
@@ -133,11 +126,7 @@ class Pipelines:
         code = read_module(name)
         words = api.ffi.new("uint32_t[]", len(code) // 4)
         api.ffi.memmove(words, code, len(code))
-        info = api.new(
-            "VkShaderModuleCreateInfo",
-            sType=api.constants.VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-            codeSize=len(code), pCode=words,
-        )  # fmt: skip
+        info = api.new("VkShaderModuleCreateInfo", codeSize=len(code), pCode=words)
         made = api.ffi.new("VkShaderModule*")
         self._module_cells.append(made)
         functions = self._device.functions
@@ -155,7 +144,6 @@ class Pipelines:
         )  # fmt: skip
         info = api.new(
             "VkPipelineLayoutCreateInfo",
-            sType=names.VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
             pushConstantRangeCount=1, pPushConstantRanges=pushed,
         )  # fmt: skip
         made = api.ffi.new("VkPipelineLayout*")
@@ -165,14 +153,10 @@ class Pipelines:
         return made[0]
 
     def _create_cache(self) -> Handle:
-        api, names = self._device.api, self._device.api.constants
+        api = self._device.api
         stored = load_cache(self._device.capabilities)
         data = api.ffi.from_buffer(stored)
-        info = api.new(
-            "VkPipelineCacheCreateInfo",
-            sType=names.VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-            initialDataSize=len(stored), pInitialData=data,
-        )  # fmt: skip
+        info = api.new("VkPipelineCacheCreateInfo", initialDataSize=len(stored), pInitialData=data)
         made = api.ffi.new("VkPipelineCache*")
         functions = self._device.functions
         result = functions.vkCreatePipelineCache(self._device.handle, info, api.ffi.NULL, made)
