@@ -1,20 +1,29 @@
-"""What kernels have prepared, by the forms of their operands."""
+"""What kernels have prepared, by the forms of their operands and by options."""
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
-Key = TypeVar("Key")
 Prepared = TypeVar("Prepared")
 
 _MOST_PLANS: Final = 4096
 """Of one kernel. A program with ever-new shapes would otherwise fill the host's memory."""
 
 
-class Plans(dict[Key, Prepared]):
-    """A dictionary that begins anew when it has grown too large; looking up costs nothing more."""
+class Plans(dict[tuple[Any, ...], Prepared]):
+    """``plans[key]`` is ``prepare(*key)``, made when first asked for; None may be one.
 
-    def __setitem__(self, key: Key, prepared: Prepared) -> None:
+    Where they have become too many, they begin anew.
+    """
+
+    def __init__(self, prepare: Callable[..., Prepared]) -> None:
+        super().__init__()
+        self._prepare = prepare
+
+    def __missing__(self, key: tuple[Any, ...]) -> Prepared:
+        prepared = self._prepare(*key)
         if len(self) >= _MOST_PLANS:
             self.clear()
-        super().__setitem__(key, prepared)
+        self[key] = prepared
+        return prepared

@@ -15,13 +15,11 @@ from vkml_vulkan.operand import Form, Operand, dense_form
 from vkml_vulkan.operation_codes import operation_codes
 from vkml_vulkan.plans import Plans
 
-_Key = tuple[tuple[Form, ...], str | None]
 _NO_NUMBERS: Final = (0.0, 0.0)
 
 
 def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return ``kernel(x, *options)``, or ``kernel(upstream, x, *options)`` of a backward half."""
-    plans: Plans[_Key, tuple[Plan, Callable[[Any], Any]] | None] = Plans()
     operands = 2 if name.endswith("_backward") else 1
     has_variants = name.startswith("gelu")
     allocate, launch = device.pool.allocate, device.recorder.launch
@@ -41,14 +39,13 @@ def build(device: Engine, name: str, entry: Entry) -> Kernel:
         )  # fmt: skip
         return made, wide_converter(format)
 
+    plans: Plans[tuple[Plan, Callable[[Any], Any]] | None] = Plans(prepare)
+
     def run(*arguments: Any) -> Any:
         given, options = arguments[:operands], arguments[operands:]
         variant, numbers = (options[0], _NO_NUMBERS) if has_variants else (None, options)
         key = (tuple([each.form for each in given]), variant)
-        try:
-            found = plans[key]
-        except KeyError:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         if found is None:
             return NotImplemented
         (form, prepared), convert = found

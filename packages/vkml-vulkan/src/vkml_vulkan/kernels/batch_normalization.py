@@ -70,7 +70,6 @@ def _backward(device: Engine, name: str, entry: Entry) -> Kernel:
 
 
 def _eval(device: Engine, name: str, entry: Entry) -> Kernel:
-    plans: Plans[tuple[Form, Dtype, int], Launches | None] = Plans()
 
     def prepare(x: Form, given: Dtype, flags: int) -> Launches | None:
         format, given_format = covered_format(entry, (x,)), format_of(given)
@@ -86,6 +85,8 @@ def _eval(device: Engine, name: str, entry: Entry) -> Kernel:
             extras=packed_as(format) + "QQQQQ", constants=(flags, given_format.code),
         )  # fmt: skip
 
+    plans: Plans[Launches | None] = Plans(prepare)
+
     def run(
         x: Operand,
         mean: Operand,
@@ -96,8 +97,6 @@ def _eval(device: Engine, name: str, entry: Entry) -> Kernel:
     ) -> Any:
         flags = (0 if weight is None else _WEIGHT) | (0 if bias is None else _BIAS)
         key = (x.form, mean.dtype, flags)
-        if key not in plans:
-            plans[key] = prepare(*key)
         found = plans[key]
         if found is None or var.dtype != mean.dtype:
             return NotImplemented

@@ -15,8 +15,6 @@ from vkml_vulkan.operand import Dtype, Form, Operand
 from vkml_vulkan.operation_codes import operation_codes
 from vkml_vulkan.plans import Plans
 
-_Key = tuple[Form | None, Form | None, Form | None]
-
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of a function whose result has its operands' dtype."""
@@ -26,7 +24,6 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
 def elementwise_kernel(device: Engine, name: str, result_dtype: Dtype | None) -> Kernel:
     """Return a kernel of two operands; the result has their dtype where none is given."""
     code = operation_codes()[name]
-    plans: Plans[_Key, tuple[Plan, Callable[[Any], Any]]] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
 
     def prepare(
@@ -45,12 +42,12 @@ def elementwise_kernel(device: Engine, name: str, result_dtype: Dtype | None) ->
         )  # fmt: skip
         return prepared, converter(operand_format)
 
+    plans: Plans[tuple[Plan, Callable[[Any], Any]]] = Plans(prepare)
+
     def run(x: Any, y: Any, out: Operand | None = None) -> Operand:
         x_form, y_form = getattr(x, "form", None), getattr(y, "form", None)
         key = (x_form, y_form, None if out is None else out.form)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         (form, prepared), convert = found
         if out is None:
             storage = allocate(form.nbytes)

@@ -13,12 +13,9 @@ from vkml_vulkan.number_arguments import converter, integer_range
 from vkml_vulkan.operand import Form, Operand, dense_form
 from vkml_vulkan.plans import Plans
 
-_Key = tuple[Form, Form | None, bool, bool]
-
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``clamp(x, low, high)``; a limit may be None."""
-    plans: Plans[_Key, Plan] = Plans()
 
     def prepare(x: Form, out: Form | None, has_low: bool, has_high: bool) -> Plan:
         module = device.module(name, x.dtype)
@@ -30,13 +27,13 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
             result_format=format, operand_format=format,
         )  # fmt: skip
 
+    plans: Plans[Plan] = Plans(prepare)
+
     def run(x: Operand, low: Any, high: Any, out: Operand | None = None) -> Operand:
         low, high = _needed(x.form, low, high)
         form = None if out is None else out.form
         key = (x.form, form, low is not None, high is not None)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         if out is None:
             out = device.empty(found.result.shape, found.result.dtype)
         if found.launch is not None:

@@ -34,7 +34,6 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
 
 
 def _conv2d(device: Engine, name: str) -> Kernel:
-    plans: Plans[tuple[Form, Form, Form | None, Options], ContractionPlan] = Plans()
 
     def prepare(x: Form, weight: Form, bias: Form | None, options: Options) -> ContractionPlan:
         stride, padding, dilation, _ = options
@@ -49,22 +48,21 @@ def _conv2d(device: Engine, name: str) -> Kernel:
         layout = BiasLayout(max(1, size[0] * size[1]), max(1, weight.shape[0]), step)
         return _plan(device, name, result, [work], layout)
 
+    plans: Plans[ContractionPlan] = Plans(prepare)
+
     def run(
         x: Operand, weight: Operand, bias: Operand | None,
         stride: Pair, padding: Pair, dilation: Pair, groups: int,
     ) -> tuple[Operand, None]:  # fmt: skip
         options = (stride, padding, dilation, groups)
         key = (x.form, weight.form, None if bias is None else bias.form, options)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         return compute(device, found, weight, x, bias), None
 
     return run
 
 
 def _input_gradient(device: Engine, name: str) -> Kernel:
-    plans: Plans[tuple[Form, Form, tuple[int, ...], Options], ContractionPlan] = Plans()
 
     def prepare(
         g: Form, weight: Form, input_shape: tuple[int, ...], options: Options
@@ -73,21 +71,20 @@ def _input_gradient(device: Engine, name: str) -> Kernel:
         works = input_gradient_phases(g, weight, result, *options)
         return _plan(device, name, result, works)
 
+    plans: Plans[ContractionPlan] = Plans(prepare)
+
     def run(
         g: Operand, weight: Operand, input_shape: tuple[int, ...],
         stride: Pair, padding: Pair, dilation: Pair, groups: int,
     ) -> Operand:  # fmt: skip
         key = (g.form, weight.form, input_shape, (stride, padding, dilation, groups))
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         return compute(device, found, weight, g)
 
     return run
 
 
 def _weight_gradient(device: Engine, name: str) -> Kernel:
-    plans: Plans[tuple[Form, Form, tuple[int, ...], Options], ContractionPlan] = Plans()
 
     def prepare(
         g: Form, x: Form, weight_shape: tuple[int, ...], options: Options
@@ -95,14 +92,14 @@ def _weight_gradient(device: Engine, name: str) -> Kernel:
         result = dense_form(weight_shape, g.dtype)
         return _plan(device, name, result, [weight_gradient(g, x, result, options)])
 
+    plans: Plans[ContractionPlan] = Plans(prepare)
+
     def run(
         g: Operand, x: Operand, _columns: None, weight_shape: tuple[int, ...],
         stride: Pair, padding: Pair, dilation: Pair, groups: int,
     ) -> Operand:  # fmt: skip
         key = (g.form, x.form, weight_shape, (stride, padding, dilation, groups))
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         return compute(device, found, g, x)
 
     return run

@@ -32,7 +32,7 @@ class Copies:
 
     def __init__(self, device: Engine) -> None:
         self._device = device
-        self._plans: Plans[tuple[Form, Form], Plan] = Plans()
+        self._plans: Plans[Plan] = Plans(self._prepare)
 
     def made(self, x: Operand, dtype: Dtype) -> Operand:
         """Return a new operand with the values of `x` in C order, converted."""
@@ -43,9 +43,7 @@ class Copies:
     def write(self, source: Operand, target: Operand) -> None:
         """Write the values of `source`, converted and broadcast; the two must not overlap."""
         key = (source.form, target.form)
-        found = self._plans.get(key)
-        if found is None:
-            found = self._plans[key] = self._prepare(*key)
+        found = self._plans[key]
         if found.launch is not None:
             self._device.recorder.launch(
                 found.launch, (target.storage.chunk,), (source.storage.chunk,),

@@ -62,8 +62,8 @@ def build(device: Engine, name: str, entry: Entry) -> Kernel:
 class _Half:
     def __init__(self, device: Engine, name: str, entry: Entry) -> None:
         self._device, self._name, self._entry = device, name, entry
-        self._plans: Plans[tuple[Form, StorageCode, int], Launches] = Plans()
-        self._totals: Plans[tuple[Format, int, StorageCode, int], Launch] = Plans()
+        self._plans: Plans[Launches] = Plans(self._prepare_rows)
+        self._totals: Plans[Launch] = Plans(self._prepare_total)
 
     def problem(
         self,
@@ -92,21 +92,29 @@ class _Half:
         """Return the launches over rows of logits; the first of two arrays is the gradient."""
         logits, code = given.logits.form, _CODES[given.target.dtype]
         flags = given.flags if results else given.flags & ~_MEAN  # losses come before their mean
-        key = (logits, code, flags)
-        found = self._plans.get(key)
-        if found is None:
-            device, shape = self._device, logits.shape
-            device.module(self._name, logits.dtype)  # raises where there is no float64
-            format = logits.format
-            assert format is not None  # noqa: S101 - `problem` has looked
-            strides = [*results * [dense_form(shape, logits.dtype).strides], logits.strides]
-            laid_out = rows_over(shape, (1 if len(shape) > 1 else 0,), strides)
-            assert laid_out is not None  # noqa: S101 - one axis is one run
-            found = self._plans[key] = launches(
-                device, self._name, self._entry.shader, *laid_out, format,
-                extras=packed_as(format) + extras, constants=(flags, code),
-            )  # fmt: skip
-        return found
+        return self._plans[logits, code, flags, results, extras]
+
+    def _prepare_rows(
+        self, logits: Form, code: StorageCode, flags: int, results: int, extras: str
+    ) -> Launches:
+        device, shape = self._device, logits.shape
+        device.module(self._name, logits.dtype)  # raises where there is no float64
+        format = logits.format
+        assert format is not None  # noqa: S101 - `problem` has looked
+        strides = [*results * [dense_form(shape, logits.dtype).strides], logits.strides]
+        laid_out = rows_over(shape, (1 if len(shape) > 1 else 0,), strides)
+        assert laid_out is not None  # noqa: S101 - one axis is one run
+        return launches(
+            device, self._name, self._entry.shader, *laid_out, format,
+            extras=packed_as(format) + extras, constants=(flags, code),
+        )  # fmt: skip
+
+    def _prepare_total(self, format: Format, count: int, code: StorageCode, flags: int) -> Launch:
+        return row_launch(
+            self._device, self._name, "cross_entropy_total", Rows((), count, count),
+            [Array((), 0)], format,
+            wide=False, extras="i4xQQQQ", constants=(flags, code), per_invocation=False,
+        )  # fmt: skip
 
     def total(
         self, given: _Problem, result: Operand, losses: Operand | None, flags: int
@@ -115,15 +123,7 @@ class _Half:
         device, target = self._device, given.target
         format = given.logits.form.format
         assert format is not None  # noqa: S101 - `problem` has looked
-        key = (format, target.form.size, _CODES[target.dtype], flags)
-        found = self._totals.get(key)
-        if found is None:
-            count = target.form.size
-            found = self._totals[key] = row_launch(
-                device, self._name, "cross_entropy_total", Rows((), count, count),
-                [Array((), 0)], format,
-                wide=False, extras="i4xQQQQ", constants=(flags, key[2]), per_invocation=False,
-            )  # fmt: skip
+        found = self._totals[format, target.form.size, _CODES[target.dtype], flags]
         shape = given.logits.shape
         device.recorder.launch(
             found, (result.storage.chunk,), given.reads(losses),

@@ -6,6 +6,7 @@ running sums of those, and the last one walks along each chunk from the sum of w
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Final, NamedTuple
 
@@ -67,15 +68,11 @@ class _Plan(NamedTuple):
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``cumsum(x, axis)``."""
-    plans: Plans[tuple[Form, int], _Plan] = Plans()
+    plans: Plans[_Plan] = Plans(functools.partial(_prepare, device, name))
     allocate, launch = device.pool.allocate, device.recorder.launch
 
     def run(x: Operand, axis: int) -> Operand:
-        key = (x.form, axis)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = _prepare(device, name, x.form, axis)
-        form, last, of_chunks, nbytes = found
+        form, last, of_chunks, nbytes = plans[x.form, axis]
         storage = allocate(form.nbytes)
         out = Operand(storage, form, storage.address)
         if last is None:

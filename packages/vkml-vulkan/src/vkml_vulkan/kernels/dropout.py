@@ -22,7 +22,6 @@ _BOOL: Final = np.dtype(np.bool_)
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``dropout(x, p, seed, offset)`` of two results."""
-    plans: Plans[Form, Plan] = Plans()
 
     def prepare(x: Form) -> Plan:
         module = device.module(name, x.dtype)
@@ -34,10 +33,10 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
             options=f"Q{DRAW}I4x{packed_as(format)}",
         )  # fmt: skip
 
+    plans: Plans[Plan] = Plans(prepare)
+
     def run(x: Operand, p: float, seed: int, offset: int) -> tuple[Operand, Operand]:
-        found = plans.get(x.form)
-        if found is None:
-            found = plans[x.form] = prepare(x.form)
+        found = plans[x.form,]
         result, mask = device.empty(x.shape, x.dtype), device.empty(x.shape, _BOOL)
         if found.launch is not None:
             # An element is kept where u >= p, in float32, for u = (word >> 8) / 2^24.

@@ -17,7 +17,14 @@ from vkml_vulkan.plans import Plans
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``full(shape, value, dtype)``."""
-    plans: Plans[Form, Plan] = Plans()
+    raw = RAW[8]
+
+    def prepare(result: Form) -> Plan:
+        return plan(
+            device, name, "unary_u64", 0, result, (None,), result_format=raw, operand_format=raw
+        )
+
+    plans: Plans[Plan] = Plans(prepare)
 
     def run(shape: tuple[int, ...], value: Any, dtype: Dtype) -> Operand:
         device.require_raw(name, dtype)
@@ -31,13 +38,7 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
             word = int.from_bytes(words[:4], "little")
             device.recorder.fill(result.storage.chunk, 0, nbytes, word)
             return result
-        found = plans.get(result.form)
-        if found is None:
-            raw = RAW[8]
-            found = plans[result.form] = plan(
-                device, name, "unary_u64", 0, result.form, (None,),
-                result_format=raw, operand_format=raw,
-            )  # fmt: skip
+        found = plans[result.form,]
         assert found.launch is not None  # noqa: S101 - there are elements
         number = int.from_bytes(words, "little")
         device.recorder.launch(found.launch, (result.storage.chunk,), (), result.address, number)

@@ -39,7 +39,6 @@ def index_code(dtype: Dtype) -> StorageCode:
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel of an operation that looks elements up."""
-    plans: Plans[tuple[Form, Form, int], _Lookup] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
     show = {"gather": _gathered, "index_select": _selected, "embedding": _embedded}[name]
 
@@ -56,11 +55,11 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
         size, stride = (x.shape[dim], x.strides[dim]) if x.shape else (1, 0)
         return _Lookup(result, found.launch, size, stride)
 
+    plans: Plans[_Lookup] = Plans(prepare)
+
     def run(x: Operand, index: Operand, dim: int) -> Operand:
         key = (x.form, index.form, dim)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         result, prepared, size, stride = found
         storage = allocate(result.nbytes)
         if prepared is not None:

@@ -43,15 +43,11 @@ def _view(x: Operand, part: _Part) -> Operand:
 
 
 def _cat(device: Engine) -> Kernel:
-    plans: Plans[tuple[int, tuple[Form, ...]], tuple[Form, list[_Part]]] = Plans()
+    plans: Plans[tuple[Form, list[_Part]]] = Plans(_places)
     allocate, write = device.pool.allocate, device.shared(Copies).write
 
     def run(operands: Sequence[Operand], axis: int) -> Operand:
-        key = (axis, tuple([each.form for each in operands]))
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = _places(key[1], axis)
-        whole, parts = found
+        whole, parts = plans[tuple([each.form for each in operands]), axis]
         storage = allocate(whole.nbytes)
         result = Operand(storage, whole, storage.address)
         for each, part in zip(operands, parts, strict=True):
@@ -79,14 +75,10 @@ def _places(forms: tuple[Form, ...], axis: int) -> tuple[Form, list[_Part]]:
 
 
 def _roll(device: Engine) -> Kernel:
-    plans: Plans[tuple[Any, ...], list[tuple[_Part, _Part]] | None] = Plans()
+    plans: Plans[list[tuple[_Part, _Part]] | None] = Plans(_pieces)
 
     def run(x: Operand, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
-        key = (x.form, shifts, axes)
-        try:
-            found = plans[key]
-        except KeyError:
-            found = plans[key] = _pieces(x.form, shifts, axes)
+        found = plans[x.form, shifts, axes]
         if found is None:
             return NotImplemented
         result = device.empty(x.shape, x.dtype)

@@ -20,7 +20,6 @@ from vkml_vulkan.plans import Plans
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``linear(x, weight, bias)``: ``x @ weight.T + bias``."""
-    plans: Plans[tuple[Form, Form, Form | None], ContractionPlan] = Plans()
 
     def prepare(x: Form, weight: Form, bias: Form | None) -> ContractionPlan:
         device.module(name, x.dtype)
@@ -40,11 +39,11 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
         layout = BiasLayout(1, max(1, outputs), bias_step)
         return plan_contractions(device, name, result, operand, [work], layout)
 
+    plans: Plans[ContractionPlan] = Plans(prepare)
+
     def run(x: Operand, weight: Operand, bias: Operand | None) -> Operand:
         key = (x.form, weight.form, None if bias is None else bias.form)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         return compute(device, found, x, weight, bias)
 
     return run

@@ -20,7 +20,6 @@ _BOOL = np.dtype(np.bool_)
 
 def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel ``masked_scale(x, mask, scale)``."""
-    plans: Plans[tuple[Form, Form], Plan | None] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
 
     def prepare(x: Form, mask: Form) -> Plan | None:
@@ -32,12 +31,11 @@ def build(device: Engine, name: str, entry: Entry) -> Kernel:
             result_format=format, operand_format=format, options=packed_as(format),
         )  # fmt: skip
 
+    plans: Plans[Plan | None] = Plans(prepare)
+
     def run(x: Operand, mask: Operand, scale: float) -> Any:
         key = (x.form, mask.form)
-        try:
-            found = plans[key]
-        except KeyError:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         if found is None:
             return NotImplemented
         form, prepared = found

@@ -18,7 +18,6 @@ from vkml_vulkan.plans import Plans
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``matmul(a, b)``; operands of any strides are read where they lie."""
-    plans: Plans[tuple[Form, Form], ContractionPlan] = Plans()
 
     def prepare(a: Form, b: Form) -> ContractionPlan:
         device.module(name, a.dtype)
@@ -30,11 +29,11 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
         axes = product_axes(a, b, leading, result)
         return plan_contractions(device, name, result, operand, [contraction(*axes)])
 
+    plans: Plans[ContractionPlan] = Plans(prepare)
+
     def run(a: Operand, b: Operand) -> Operand:
         key = (a.form, b.form)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         return compute(device, found, a, b)
 
     return run

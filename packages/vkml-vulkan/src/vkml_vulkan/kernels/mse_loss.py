@@ -17,7 +17,6 @@ from vkml_vulkan.plans import Plans
 
 def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel ``mse_loss_backward(upstream, x, y, reduction)``."""
-    plans: Plans[tuple[Form, ...], Plan | None] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
 
     def prepare(*forms: Form) -> Plan | None:
@@ -30,10 +29,10 @@ def build(device: Engine, name: str, entry: Entry) -> Kernel:
             result_format=format, operand_format=format, options=packed_as(format),
         )  # fmt: skip
 
+    plans: Plans[Plan | None] = Plans(prepare)
+
     def run(upstream: Operand, x: Operand, y: Operand, reduction: str) -> Any:
         key = (upstream.form, x.form, y.form)
-        if key not in plans:
-            plans[key] = prepare(*key)
         found = plans[key]
         if found is None:
             return NotImplemented

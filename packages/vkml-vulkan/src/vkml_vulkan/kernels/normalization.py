@@ -59,7 +59,7 @@ class Forward:
 
     def __init__(self, device: Engine, name: str, entry: Entry) -> None:
         self._device, self._name, self._entry = device, name, entry
-        self._plans: Plans[tuple[Form, tuple[int, ...], int], Launches | None] = Plans()
+        self._plans: Plans[Launches | None] = Plans(self._prepare)
 
     def run(
         self,
@@ -83,8 +83,6 @@ class Forward:
         if any(each is not None and each.dtype != x.dtype for each in parameters):
             return NotImplemented
         key = (x_form, axes, flags)
-        if key not in self._plans:
-            self._plans[key] = self._prepare(*key)
         found = self._plans[key]
         if found is None:
             if covered_format(self._entry, (x_form,)) is None or x_form.size == 0:

@@ -71,7 +71,7 @@ class Backward:
 
     def __init__(self, device: Engine, name: str, entry: Entry) -> None:
         self._device, self._name, self._entry = device, name, entry
-        self._plans: Plans[tuple[Form, Form, tuple[int, ...], int], Launches | None] = Plans()
+        self._plans: Plans[Launches | None] = Plans(self._prepare)
 
     def covers(self, g: Operand, x: Operand, weight: Operand | None, rstd: Any) -> bool:
         """Return whether there is a shader for these operands, and something to compute."""
@@ -95,8 +95,6 @@ class Backward:
         device = self._device
         flags |= (0 if mean is None else CENTRES) | (0 if weight is None else WEIGHT)
         key = (g.form, x.form, axes, flags)
-        if key not in self._plans:
-            self._plans[key] = self._prepare(*key)
         found = self._plans[key]
         if found is None:  # rows that are not made of runs
             g, x = device.shared(Copies).made(g, g.dtype), device.shared(Copies).made(x, x.dtype)

@@ -35,7 +35,6 @@ def build(device: Engine, name: str, entry: Entry) -> Kernel:
 
 def _runner(device: Engine, name: str, entry: Entry) -> _Run:
     """Return a function that launches a step; it is given which operands are written."""
-    plans: Plans[tuple[tuple[Form | None, ...], int], tuple[Launch | None, Any] | None] = Plans()
     launch = device.recorder.launch
 
     def prepare(
@@ -58,6 +57,8 @@ def _runner(device: Engine, name: str, entry: Entry) -> _Run:
         groups = device.grid(-(-size // (workgroup * _ELEMENTS)))
         return Launch(device.device.api, name, pipeline, head, (size,), groups, size), convert
 
+    plans: Plans[tuple[Launch | None, Any] | None] = Plans(prepare)
+
     def run(
         operands: tuple[Operand | None, ...],
         flags: int,
@@ -65,10 +66,7 @@ def _runner(device: Engine, name: str, entry: Entry) -> _Run:
         numbers: Sequence[float],
     ) -> Any:
         forms = tuple([None if each is None else each.form for each in operands])
-        try:
-            found = plans[forms, flags]
-        except KeyError:
-            found = plans[forms, flags] = prepare(forms, flags, len(numbers))
+        found = plans[forms, flags, len(numbers)]
         if found is None:
             return NotImplemented
         prepared, convert = found

@@ -28,7 +28,7 @@ class ParameterGradients:
 
     def __init__(self, device: Engine, name: str) -> None:
         self._device, self._name = device, name
-        self._plans: Plans[tuple[int, int, Dtype, bool], _Plan] = Plans()
+        self._plans: Plans[_Plan] = Plans(self._prepare)
 
     def run(
         self,
@@ -45,9 +45,7 @@ class ParameterGradients:
         mean = None if mean is None else dense(device, mean)
         length = x.form.size // count
         key = (count, length, x.dtype, mean is not None)
-        found = self._plans.get(key)
-        if found is None:
-            found = self._plans[key] = self._prepare(*key)
+        found = self._plans[key]
         dweight, dbias = device.empty(shape, x.dtype), device.empty(shape, x.dtype)
         sums = device.empty((2, found.chunks, length), rstd.dtype)
         read = [each.storage.chunk for each in (g, x, mean, rstd) if each is not None]

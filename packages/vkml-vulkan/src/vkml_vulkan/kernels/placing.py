@@ -31,14 +31,11 @@ class _Placed(NamedTuple):
 
 def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return the kernel of `slice_backward` or of `pad`."""
-    plans: Plans[tuple[Any, ...], _Placed] = Plans()
-    prepare = _sliced if name == "slice_backward" else _padded
+    plans: Plans[_Placed] = Plans(_sliced if name == "slice_backward" else _padded)
     full = build_full(device, "full", entry)
 
     def place(x: Operand, value: Any, key: tuple[Any, ...]) -> Operand:
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         whole, source, source_start, target, target_start = found
         if found.covers_all:
             result = device.empty(whole.shape, whole.dtype)

@@ -98,7 +98,6 @@ def _of_operand(
 
 
 def _max_pool2d(device: Engine) -> Kernel:
-    plans: Plans[tuple[Any, ...], _Plan] = Plans()
     launch = device.recorder.launch
 
     def prepare(x: Form, *options: Any) -> _Plan:
@@ -107,11 +106,11 @@ def _max_pool2d(device: Engine) -> Kernel:
         shape = (*x.shape[:-2], *windows.counts)
         return _prepare(device, "max_pool2d", x, shape, windows, (int(with_positions),))
 
+    plans: Plans[_Plan] = Plans(prepare)
+
     def run(x: Operand, *options: Any) -> tuple[Operand, Operand | None]:
         key = (x.form, *options)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         result = device.empty(found.result.shape, x.dtype)
         positions = device.empty(found.result.shape, _INT64) if options[-1] else None
         if found.launch is not None:
@@ -126,12 +125,13 @@ def _max_pool2d(device: Engine) -> Kernel:
 
 
 def _max_pool2d_backward(device: Engine) -> Kernel:
-    plans: Plans[tuple[Any, ...], _Plan] = Plans()
     launch, find_positions = device.recorder.launch, _max_pool2d(device)
 
     def prepare(g: Form, shape: tuple[int, ...], *options: Any) -> _Plan:
         windows = _of_operand(dense_form(shape, g.dtype), *options)
         return _prepare(device, "max_pool2d_backward", g, shape, windows)
+
+    plans: Plans[_Plan] = Plans(prepare)
 
     def run(
         g: Operand, x: Operand, _y: Operand, positions: Operand | None, *options: Any
@@ -140,9 +140,7 @@ def _max_pool2d_backward(device: Engine) -> Kernel:
             positions = find_positions(x, *options, True)[1]
         positions = dense(device, positions)
         key = (g.form, x.shape, *options)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         result = device.empty(x.shape, g.dtype)
         if found.launch is not None:
             launch(
@@ -186,14 +184,13 @@ def _avg_pool2d_backward(device: Engine) -> Kernel:
 
 
 def _averaging(device: Engine, prepare: Callable[..., _Plan]) -> Kernel:
-    plans: Plans[tuple[Any, ...], _Plan] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
+
+    plans: Plans[_Plan] = Plans(prepare)
 
     def run(x: Operand, *options: Any) -> Operand:
         key = (x.form, *options)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         form, prepared = found
         storage = allocate(form.nbytes)
         if prepared is not None:

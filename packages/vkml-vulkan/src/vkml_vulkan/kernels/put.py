@@ -6,6 +6,7 @@ now the one and now the other. An index outside the tensor cannot raise on a GPU
 
 from __future__ import annotations
 
+import functools
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ class _Passes(NamedTuple):
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``put(x, index, source)``."""
-    plans: Plans[tuple[Form, Form, Form], _Passes] = Plans()
+    plans: Plans[_Passes] = Plans(functools.partial(_prepare, device, name))
     recorder = device.recorder
 
     def run(x: Operand, index: Operand, source: Operand, out: Operand | None = None) -> Operand:
@@ -51,11 +52,7 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
             if not _are_same(x, out):
                 device.shared(Copies).write(x, out)
         index, source = _flat(device, index), _flat(device, source)
-        key = (result.form, index.form, source.form)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = _prepare(device, name, *key)
-        write(found, result, index, source)
+        write(plans[result.form, index.form, source.form], result, index, source)
         return result
 
     def write(passes: _Passes, result: Operand, index: Operand, source: Operand) -> None:

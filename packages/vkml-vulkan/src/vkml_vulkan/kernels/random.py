@@ -23,15 +23,20 @@ _INT64: Final = np.dtype(np.int64)
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``random_*(shape, seed, offset, *options, dtype)``."""
-    plans: Plans[Form, Plan] = Plans()
 
-    def prepare(result: Form, module: str, options: str) -> Plan:
+    def prepare(result: Form) -> Plan:
+        if name == "random_integers":
+            module, options = name, DRAW + "QQ"
+        else:
+            module, options = device.module(name, result.dtype), DRAW
         format = format_of(result.dtype)
         assert format is not None  # noqa: S101 - `device.module` refuses what has no format
         return plan(
             device, name, module, 0, result, (),
             result_format=format, operand_format=format, options=options,
         )  # fmt: skip
+
+    plans: Plans[Plan] = Plans(prepare)
 
     def write(found: Plan, *options: int) -> Operand:
         result = device.empty(found.result.shape, found.result.dtype)
@@ -42,10 +47,7 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
 
     def fractions(shape: tuple[int, ...], seed: int, offset: int, dtype: Dtype) -> Operand:
         form = dense_form(shape, dtype)
-        found = plans.get(form)
-        if found is None:
-            found = plans[form] = prepare(form, device.module(name, dtype), DRAW)
-        return write(found, seed, offset)
+        return write(plans[form,], seed, offset)
 
     def integers(
         shape: tuple[int, ...], seed: int, offset: int, low: int, high: int, dtype: Dtype
@@ -56,11 +58,8 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
                 integers(shape, seed, offset, low, high, _INT64), dtype
             )
         form = dense_form(shape, dtype)
-        found = plans.get(form)
-        if found is None:
-            found = plans[form] = prepare(form, "random_integers", DRAW + "QQ")
         count = high - low
-        return write(found, seed, offset, count if count < _WORD else 0, low % _WORD)
+        return write(plans[form,], seed, offset, count if count < _WORD else 0, low % _WORD)
 
     kernels: dict[str, Any] = {"random_integers": integers}  # their options differ
     kernel: Kernel = kernels.get(name, fractions)

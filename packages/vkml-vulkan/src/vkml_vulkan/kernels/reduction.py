@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -100,37 +100,23 @@ class _Reductions:
         self._name = name
         self._launch = functools.partial(reduction_launch, device, name)
         self._operation = _OPERATIONS[name]
-        self._plans: Plans[tuple[Form, Any, Any], _Plan | None] = Plans()
+        self._over_axes: Plans[_Plan | None] = Plans(self._prepare_over)
+        self._along_axis: Plans[_Plan | None] = Plans(self._prepare_along)
+        self._to_shape: Plans[_Plan | None] = Plans(self._prepare_to)
 
     def over(self, x: Operand, axes: _Axes, keepdim: bool) -> Operand:
         """Reduce over axes: ``kernel(x, axes, keepdim)``."""
-        key = (x.form, axes, keepdim)
-        try:
-            plan = self._plans[key]
-        except KeyError:
-            shape = reduced_shape(x.form.shape, axes, keepdim)
-            plan = self._plans[key] = self._prepare(x.form, axes, shape)
+        plan = self._over_axes[x.form, axes, keepdim]
         return NotImplemented if plan is None else self._run(plan, x)
 
     def along(self, x: Operand, axis: int | None, keepdim: bool) -> Operand:
         """Reduce along one axis or over all: ``kernel(x, axis, keepdim)``."""
-        key = (x.form, axis, keepdim)
-        try:
-            plan = self._plans[key]
-        except KeyError:
-            rank = len(x.form.shape)
-            axes = tuple(range(rank)) if axis is None or rank == 0 else (axis,)
-            shape = reduced_shape(x.form.shape, axes, keepdim)
-            plan = self._plans[key] = self._prepare(x.form, axes, shape)
+        plan = self._along_axis[x.form, axis, keepdim]
         return NotImplemented if plan is None else self._run(plan, x)
 
     def to_size(self, x: Operand, shape: _Axes) -> Operand:
         """Undo a broadcast from `shape`: ``kernel(x, shape)``."""
-        key = (x.form, shape, None)
-        try:
-            plan = self._plans[key]
-        except KeyError:
-            plan = self._plans[key] = self._prepare(x.form, _broadcast(x.form.shape, shape), shape)
+        plan = self._to_shape[x.form, shape]
         return NotImplemented if plan is None else self._run(plan, x)
 
     def _run(self, plan: _Plan, x: Operand) -> Operand:
@@ -156,6 +142,17 @@ class _Reductions:
         full = filling.build(self._device, "full", KERNELS["full"])
         made: Operand = full(form.shape, self._operation.of_nothing, form.dtype)
         return made
+
+    def _prepare_over(self, x: Form, axes: _Axes, keepdim: bool) -> _Plan | None:
+        return self._prepare(x, axes, reduced_shape(x.shape, axes, keepdim))
+
+    def _prepare_along(self, x: Form, axis: int | None, keepdim: bool) -> _Plan | None:
+        rank = len(x.shape)
+        axes = tuple(range(rank)) if axis is None or rank == 0 else (axis,)
+        return self._prepare_over(x, axes, keepdim)
+
+    def _prepare_to(self, x: Form, shape: _Axes) -> _Plan | None:
+        return self._prepare(x, _broadcast(x.shape, shape), shape)
 
     def _prepare(self, x: Form, axes: _Axes, shape: _Axes) -> _Plan | None:
         """Return the launches, or None for a dtype that a composite is left to core with."""

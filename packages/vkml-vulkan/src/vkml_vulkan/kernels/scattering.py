@@ -6,7 +6,7 @@ An index that lies outside its axis cannot raise on a GPU; its elements are not 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vkml.backends.interface import Kernel
 from vkml_vulkan.engine import Engine
@@ -49,7 +49,8 @@ class _Sums:
         self._name = name
         self._full = build_full(device, "full", entry)
         self._place = build_placing(device, "slice_backward", entry)
-        self._plans: Plans[tuple[Any, ...], _Plan] = Plans()
+        self._scatters: Plans[_Plan] = Plans(self._prepare_scatter)
+        self._slices: Plans[_Plan] = Plans(self._prepare_slices)
 
     def scatter_add_zeros(
         self, src: Operand, index: Operand, shape: tuple[int, ...], dim: int
@@ -57,9 +58,7 @@ class _Sums:
         """Return zeros of `shape` with the elements added, along `dim` at the places `index`."""
         covered = (*src.shape[:dim], *shape[dim : dim + 1], *src.shape[dim + 1 :])
         key = (src.form, index.form, covered, dim)
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans[key] = self._prepare_scatter(*key)
+        plan = self._scatters[key]
         result = self._run(plan, src, index)
         if covered == shape:
             return result
@@ -84,9 +83,7 @@ class _Sums:
         self, src: Operand, index: Operand, size: int, dim: int, skipped: int
     ) -> Operand:
         key = (src.form, index.form, size, dim, skipped)
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans[key] = self._prepare_slices(*key)
+        plan = self._slices[key]
         return self._run(plan, src, index)
 
     def _run(self, plan: _Plan, src: Operand, index: Operand) -> Operand:

@@ -20,7 +20,6 @@ _LOGARITHM: Final = 1
 
 def build(device: Engine, name: str, entry: Entry) -> Kernel:
     """Return ``kernel(x, dim)``, or ``kernel(upstream, output, dim)`` of a backward half."""
-    plans: Plans[tuple[tuple[Form, ...], int], tuple[Form, Launches | None] | None] = Plans()
     operation = _LOGARITHM if name.startswith("log_") else 0
     allocate, launch = device.pool.allocate, device.recorder.launch
 
@@ -39,13 +38,12 @@ def build(device: Engine, name: str, entry: Entry) -> Kernel:
         made = launches(device, name, entry.shader, *laid_out, format, constants=(operation,))
         return result, made
 
+    plans: Plans[tuple[Form, Launches | None] | None] = Plans(prepare)
+
     def run(*arguments: Any) -> Any:
         given, dim = arguments[:-1], arguments[-1]
         key = (tuple([each.form for each in given]), dim)
-        try:
-            found = plans[key]
-        except KeyError:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         if found is None:
             return NotImplemented
         form, prepared = found

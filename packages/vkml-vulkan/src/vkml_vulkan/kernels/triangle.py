@@ -19,7 +19,6 @@ _CODES: Final = {"tril": 0, "triu": 1}
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``tril(x, diagonal)`` or ``triu(x, diagonal)``."""
-    plans: Plans[Form, Plan] = Plans()
 
     def prepare(x: Form) -> Plan:
         device.require_raw(name, x.dtype)
@@ -29,10 +28,10 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
             result_format=raw, operand_format=raw, options="6Ii",
         )  # fmt: skip
 
+    plans: Plans[Plan] = Plans(prepare)
+
     def run(x: Operand, diagonal: int) -> Operand:
-        found = plans.get(x.form)
-        if found is None:
-            found = plans[x.form] = prepare(x.form)
+        found = plans[x.form,]
         result = device.empty(x.shape, x.dtype)
         if found.launch is not None:
             rows, columns = x.shape[-2:]

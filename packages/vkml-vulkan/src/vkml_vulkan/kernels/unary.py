@@ -20,7 +20,6 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
 def elementwise_kernel(device: Engine, name: str, result_dtype: Dtype | None) -> Kernel:
     """Return a kernel of one operand; the result has its dtype where none is given."""
     code = operation_codes()[name]
-    plans: Plans[tuple[Form, Form | None], Plan] = Plans()
     allocate, launch = device.pool.allocate, device.recorder.launch
 
     def prepare(operand: Form, out: Form | None) -> Plan:
@@ -34,11 +33,11 @@ def elementwise_kernel(device: Engine, name: str, result_dtype: Dtype | None) ->
             result_format=result_format, operand_format=operand_format,
         )  # fmt: skip
 
+    plans: Plans[Plan] = Plans(prepare)
+
     def run(x: Operand, out: Operand | None = None) -> Operand:
         key = (x.form, None if out is None else out.form)
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         form, prepared = found
         if out is None:
             storage = allocate(form.nbytes)

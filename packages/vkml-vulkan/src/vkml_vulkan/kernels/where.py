@@ -13,12 +13,9 @@ from vkml_vulkan.number_arguments import number_bits
 from vkml_vulkan.operand import Form, Operand
 from vkml_vulkan.plans import Plans
 
-_Key = tuple[Form, Form | None, Form | None]
-
 
 def build(device: Engine, name: str, _entry: Entry) -> Kernel:
     """Return the kernel ``where(condition, x, y)``; `x` or `y` may be a number."""
-    plans: Plans[_Key, Plan] = Plans()
 
     def prepare(condition: Form, x: Form | None, y: Form | None) -> Plan:
         tensor = x or y
@@ -31,11 +28,11 @@ def build(device: Engine, name: str, _entry: Entry) -> Kernel:
             result_format=raw, operand_format=raw,
         )  # fmt: skip
 
+    plans: Plans[Plan] = Plans(prepare)
+
     def run(condition: Operand, x: Any, y: Any) -> Operand:
         key = (condition.form, getattr(x, "form", None), getattr(y, "form", None))
-        found = plans.get(key)
-        if found is None:
-            found = plans[key] = prepare(*key)
+        found = plans[key]
         result = device.empty(found.result.shape, found.result.dtype)
         if found.launch is None:
             return result
