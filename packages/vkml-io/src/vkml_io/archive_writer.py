@@ -17,7 +17,7 @@ from vkml_io.contents import CHUNK
 from vkml_io.directory import Member
 from vkml_io.format import DEFAULT_EXPANSION_RATIO, DEFLATED, FLAG_UTF8, STORED
 from vkml_io.local_header import build_local_header, local_header_size
-from vkml_io.reading import array_bytes
+from vkml_io.reading import array_bytes, pieces_in_c_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -178,13 +178,7 @@ def _pieces(npy_header: bytes, array: Array) -> Iterator[platform.Buffer]:
         for position in range(0, len(whole), CHUNK):
             yield whole[position : position + CHUNK]
         return
-    iterator = np.nditer(
-        array,
-        flags=["external_loop", "buffered", "zerosize_ok"],
-        buffersize=max(CHUNK // array.itemsize, 1),
-        order="C",
-    )
-    for values in iterator:
+    for values in pieces_in_c_order(array):
         yield array_bytes(np.ascontiguousarray(values))
 
 

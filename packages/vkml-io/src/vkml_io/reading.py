@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vkml_io.checksums import Checksums
-from vkml_io.contents import check_crc, chunks
+from vkml_io.contents import CHUNK, check_crc, chunks
 from vkml_io.errors import violation
 from vkml_io.format import DEFLATED
 
@@ -57,6 +57,21 @@ def array_bytes(array: Array) -> memoryview:
     """Return the memory of a contiguous array, in either order, as bytes."""
     flat = array.reshape(-1, order="A" if array.flags.c_contiguous else "F")
     return flat.view(np.uint8).data if flat.nbytes else memoryview(bytearray())
+
+
+def pieces_in_c_order(array: Array) -> Iterator[Array]:
+    """Yield the values of an array of any strides as flat arrays of bounded size.
+
+    Each is overwritten by the next.
+    """
+    iterator = np.nditer(
+        array,
+        flags=["external_loop", "buffered", "zerosize_ok"],
+        buffersize=max(CHUNK // array.itemsize, 1),
+        order="C",
+    )
+    for values in iterator:
+        yield np.asarray(values)
 
 
 def scan_values(archive: Archive, place: ArrayPlace, *, verify: bool = True) -> Iterator[Array]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from vkml_io.contents import CHUNK
 from vkml_io.key_reading import read_carrier
-from vkml_io.reading import check_bools, read_array, scan_values
+from vkml_io.reading import check_bools, pieces_in_c_order, read_array, scan_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,14 +71,8 @@ def stream_array(array: Array) -> Iterator[Array]:
         for start in range(0, flat.size, count):
             yield _little_endian(flat[start : start + count])
         return
-    iterator = np.nditer(
-        array,
-        flags=["external_loop", "buffered", "zerosize_ok"],
-        buffersize=max(CHUNK // array.itemsize, 1),
-        order="C",
-    )
-    for values in iterator:
-        yield _little_endian(np.array(values))  # a copy: the iterator uses its buffer again
+    for values in pieces_in_c_order(array):
+        yield _little_endian(values.copy())
 
 
 def cut_evenly(pieces: Iterator[Array], count: int) -> Iterator[Array]:
